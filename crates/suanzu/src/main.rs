@@ -1,0 +1,3 @@
+//! The one binary: wiring and arguments.
+
+fn main() {}
