@@ -1,0 +1,103 @@
+//! An ask made ready for scanning: names become indices, once.
+
+use crate::{Fleet, fleet::Kind, node::Node, row::Row};
+use units::{Ask, DeviceId, Grant, Share, Slice};
+
+pub(crate) struct Search<'a> {
+    pub fleet: &'a Fleet,
+    pub ask: &'a Ask,
+    /// By kind: the rank, where model and card memory are accepted.
+    ranks: Vec<Option<u32>>,
+    /// Indices of the labels asked for; `None` where one of them is on no node.
+    labels: Option<Vec<u16>>,
+}
+
+/// One piece of a plan: this share of the card at `card` of the node at `node`. Ordered as grants are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Pick {
+    pub node: usize,
+    pub card: usize,
+    pub share: Share,
+}
+
+impl<'a> Search<'a> {
+    pub fn new(fleet: &'a Fleet, ask: &'a Ask) -> Search<'a> {
+        let index = |label: &String| fleet.labels.iter().position(|known| known == label).map(|at| at as u16);
+        Search {
+            fleet,
+            ask,
+            ranks: fleet.kinds.iter().map(|kind| accepted(fleet, ask, kind)).collect(),
+            labels: ask.labels.iter().map(index).collect(),
+        }
+    }
+
+    /// The rank of a kind of device, if it is accepted. Rows' special kinds never are.
+    pub fn rank(&self, kind: u16) -> Option<u32> {
+        self.ranks.get(usize::from(kind)).copied().flatten()
+    }
+
+    pub fn kind(&self, kind: u16) -> &'a Kind {
+        &self.fleet.kinds[usize::from(kind)]
+    }
+
+    pub fn model(&self, kind: u16) -> u16 {
+        self.kind(kind).model
+    }
+
+    /// Rows that are open, in the right place, and have the CPU and memory beside.
+    pub fn rows(&self) -> impl Iterator<Item = (usize, &'a Row)> {
+        let beside = self.ask.beside;
+        self.fleet.rows.iter().enumerate().filter(move |(at, row)| {
+            row.open && row.cpu_left >= beside.cpu_milli && row.memory_left >= beside.memory_mib && self.is_place(*at, row)
+        })
+    }
+
+    /// Rows in the right place, open or not.
+    pub fn places(&self) -> impl Iterator<Item = (usize, &'a Row)> {
+        self.fleet.rows.iter().enumerate().filter(move |(at, row)| self.is_place(*at, row))
+    }
+
+    fn is_place(&self, at: usize, row: &Row) -> bool {
+        self.ask.pool.is_none_or(|pool| pool == row.pool) && self.has_labels(&self.fleet.nodes[at])
+    }
+
+    pub fn has_labels(&self, node: &Node) -> bool {
+        self.labels.as_ref().is_some_and(|wanted| wanted.iter().all(|label| node.labels.contains(label)))
+    }
+
+    /// Turns picks into grants, one per node, each with the CPU and memory beside.
+    pub fn grants(&self, mut picks: Vec<Pick>) -> Vec<Grant> {
+        picks.sort_unstable();
+        picks.chunk_by(|a, b| a.node == b.node).map(|picks| self.grant(picks)).collect()
+    }
+
+    fn grant(&self, picks: &[Pick]) -> Grant {
+        let node = &self.fleet.nodes[picks[0].node];
+        Grant {
+            node: node.id,
+            cpu_milli: self.ask.beside.cpu_milli,
+            memory_mib: self.ask.beside.memory_mib,
+            slices: picks.iter().map(|pick| slice(node.cards[pick.card].id, pick.share)).collect(),
+            exclusive: false,
+        }
+    }
+}
+
+pub(crate) fn slice(device: DeviceId, share: Share) -> Slice {
+    Slice { device, share }
+}
+
+fn accepted(fleet: &Fleet, ask: &Ask, kind: &Kind) -> Option<u32> {
+    if kind.memory_mib < ask.card_memory_mib {
+        return None;
+    }
+    model_rank(ask, &fleet.models[usize::from(kind.model)])
+}
+
+/// The rank of a model by name, if it is accepted. Without a list all are equal.
+pub(crate) fn model_rank(ask: &Ask, model: &str) -> Option<u32> {
+    if ask.models.is_empty() {
+        return Some(0);
+    }
+    ask.models.iter().filter(|accept| accept.model == model).map(|accept| accept.rank).min()
+}
