@@ -106,7 +106,6 @@ pub fn all(size: u64) -> impl Iterator<Item = (TileId, usize)> {
 }
 
 /// Splits stored bytes into hashes.
-#[allow(dead_code)]
 pub(crate) fn hashes(bytes: &[u8]) -> Result<Vec<Hash>, Failure> {
     let (hashes, rest) = bytes.as_chunks::<32>();
     if rest.is_empty() { Ok(hashes.to_vec()) } else { Err(Failure::invalid("a tile is no whole number of hashes")) }

@@ -2,7 +2,7 @@
 
 mod sample;
 
-use journal::{Batch, Change, Entry, Failure, Keys, Memory, Repeat, Store, Tree, tile::TileId};
+use journal::{Batch, Change, Entry, Failure, Keys, Memory, Options, Repeat, Sqlite, Store, Tree, tile::TileId};
 use sample::{START, Samples, everything};
 use std::ops::ControlFlow;
 use units::{Owner, Time};
@@ -178,6 +178,14 @@ macro_rules! conformance {
             #[test]
             fn $promise() {
                 super::$promise(&mut super::Memory::new(super::Keys::from_seed(1)));
+            }
+        )*}
+
+        mod sqlite {$(
+            #[test]
+            fn $promise() {
+                let folder = tempfile::tempdir().unwrap();
+                super::$promise(&mut super::Sqlite::open(folder.path(), &super::Options::default()).unwrap());
             }
         )*}
     };

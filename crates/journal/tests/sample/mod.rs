@@ -52,7 +52,7 @@ impl Samples {
     pub fn batch(&mut self, count: usize) -> Batch {
         let entries = (0..count).map(|_| {
             let tenant = 1 + self.seq % 5;
-            if self.seq % 3 == 0 { self.next(&[0, tenant]) } else { self.next(&[0, tenant, tenant + 2]) }
+            if self.seq.is_multiple_of(3) { self.next(&[0, tenant]) } else { self.next(&[0, tenant, tenant + 2]) }
         });
         Batch { entries: entries.collect(), ..Batch::default() }
     }

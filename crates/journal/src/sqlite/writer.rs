@@ -1,0 +1,270 @@
+//! The one writer of a data folder.
+
+use super::{DATABASE, KEYS, LOCK, Reader, failed, reader::connect, signed};
+use crate::{
+    Batch, Change, Failure, Hash, Head, Keys, Pairs, Place, Repeat, Source, Store, Stored, Tree,
+    leaf::{self, Salts},
+    tile::TileId,
+};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, params};
+use std::{
+    fs::{self, File, TryLockError},
+    ops::ControlFlow,
+    path::Path,
+};
+use units::{Owner, Time};
+
+const APPLICATION_ID: i32 = 0x5355_5a55;
+const LAYOUT: i32 = 1;
+
+const SCHEMA: &str = "
+    CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE entry (seq INTEGER PRIMARY KEY, row BLOB NOT NULL);
+    CREATE TABLE tile (level INTEGER, number INTEGER, hashes BLOB NOT NULL, PRIMARY KEY (level, number)) WITHOUT ROWID;
+    CREATE TABLE directory (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+    CREATE TABLE repeat (owner INTEGER, key BLOB, request BLOB NOT NULL, seq INTEGER NOT NULL, time INTEGER NOT NULL,
+                         PRIMARY KEY (owner, key)) WITHOUT ROWID;
+    CREATE TABLE checkpoint (size INTEGER PRIMARY KEY, signed TEXT NOT NULL);";
+
+/// How far an append waits for the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Synchronous {
+    /// Until it is there: what was acknowledged survives a power cut.
+    #[default]
+    Full,
+    /// Not at all: for tests that measure or break it.
+    Off,
+}
+
+/// How to open a store.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// How far an append waits for the disk.
+    pub synchronous: Synchronous,
+    /// Name of the SQLite VFS; the operating system's if `None`.
+    pub vfs: Option<String>,
+}
+
+/// A log on disk, open for writing.
+pub struct Sqlite {
+    keys: Keys,
+    salts: Salts,
+    head: Head,
+    tree: Tree,
+    stopped: bool,
+    reader: Reader,
+    // Held until the store is dropped; the system lets go of it when the process dies.
+    _lock: File,
+}
+
+impl Sqlite {
+    /// Opens the log in `folder`, or begins a new one, keys included, if there is none.
+    ///
+    /// Fails with [`Failure::InUse`] while another store has it open, with [`Failure::Keys`] if there are entries
+    /// but not their keys, with [`Failure::Torn`] or [`Failure::Damaged`] if the end of the log is not sound.
+    pub fn open(folder: &Path, options: &Options) -> Result<Sqlite, Failure> {
+        fs::create_dir_all(folder).map_err(|e| Failure::io("making the data folder", e))?;
+        let lock = lock(folder)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let open = || {
+            let mut connection = connect(&folder.join(DATABASE), flags, options.vfs.as_deref())?;
+            let log = prepare(&mut connection, options.synchronous)?;
+            Ok((connection, log))
+        };
+        let (connection, log) = open().map_err(failed("opening the journal"))?;
+        let keys = keys(folder, &connection, log)?;
+        let reader = Reader { connection, folder: folder.into(), vfs: options.vfs.clone() };
+        let (head, tree) = restore(&reader)?;
+        Ok(Sqlite { salts: keys.salts(), keys, head, tree, stopped: false, reader, _lock: lock })
+    }
+
+    /// Another reader of this log, for another thread.
+    pub fn reader(&self) -> Result<Reader, Failure> {
+        self.reader.try_clone()
+    }
+
+    /// Lets the database grow to this many pages only, as if the disk ended there; `None` lifts the limit.
+    #[cfg(feature = "testing")]
+    pub fn limit_pages(&mut self, pages: Option<u32>) {
+        let pages = pages.unwrap_or(u32::MAX - 1);
+        let set = self.reader.connection.pragma_update(None, "max_page_count", pages);
+        set.expect("a limit on pages can always be set");
+    }
+
+    fn write(&mut self, batch: &Batch, tree: &mut Tree) -> rusqlite::Result<()> {
+        let transaction = self.reader.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        write_entries(&transaction, batch, &self.salts, tree)?;
+        write_directory(&transaction, batch)?;
+        let mut insert = transaction.prepare_cached("INSERT OR REPLACE INTO repeat VALUES (?1, ?2, ?3, ?4, ?5)")?;
+        for repeat in &batch.repeats {
+            let Repeat { owner, key, request, seq, time } = repeat;
+            insert.execute(params![signed(owner.0), key, request, signed(*seq), time.0])?;
+        }
+        drop(insert);
+        transaction.commit()
+    }
+}
+
+fn write_entries(transaction: &Transaction<'_>, batch: &Batch, salts: &Salts, tree: &mut Tree) -> rusqlite::Result<()> {
+    let mut insert = transaction.prepare_cached("INSERT INTO entry VALUES (?1, ?2)")?;
+    for entry in &batch.entries {
+        let (row, leaf_hash) = entry.seal(salts);
+        insert.execute(params![signed(entry.header().seq), row])?;
+        tree.push(leaf_hash);
+    }
+    let mut insert = transaction.prepare_cached("INSERT OR REPLACE INTO tile VALUES (?1, ?2, ?3)")?;
+    for (id, hashes) in tree.take_tiles() {
+        insert.execute(params![id.level, signed(id.number), hashes.as_flattened()])?;
+    }
+    Ok(())
+}
+
+fn write_directory(transaction: &Transaction<'_>, batch: &Batch) -> rusqlite::Result<()> {
+    for change in &batch.directory {
+        match change {
+            Change::Put { key, value } => {
+                transaction.prepare_cached("INSERT OR REPLACE INTO directory VALUES (?1, ?2)")?.execute(params![key, value])?
+            }
+            Change::Delete { key } => transaction.prepare_cached("DELETE FROM directory WHERE key = ?1")?.execute([key])?,
+        };
+    }
+    Ok(())
+}
+
+fn lock(folder: &Path) -> Result<File, Failure> {
+    let file = File::options().create(true).truncate(false).write(true).open(folder.join(LOCK));
+    let file = file.map_err(|e| Failure::io("opening the lock file", e))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(Failure::InUse { folder: folder.into() }),
+        Err(TryLockError::Error(e)) => Err(Failure::io("locking the data folder", e)),
+    }
+}
+
+/// Sets the connection up, lays the tables if there are none, and gives the log id if it has one.
+fn prepare(connection: &mut Connection, synchronous: Synchronous) -> rusqlite::Result<Option<String>> {
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", if synchronous == Synchronous::Full { "FULL" } else { "OFF" })?;
+    // 40 MB of log between checkpoints: a checkpoint stalls the writer, so they are few.
+    connection.pragma_update(None, "wal_autocheckpoint", 10_000)?;
+    // 64 MiB of pages: repeats are inserted at random places.
+    connection.pragma_update(None, "cache_size", -65_536)?;
+    let layout: i32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if layout == 0 {
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        transaction.execute_batch(SCHEMA)?;
+        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+        transaction.pragma_update(None, "user_version", LAYOUT)?;
+        transaction.commit()?;
+    }
+    let mut statement = connection.prepare("SELECT value FROM about WHERE name = 'log'")?;
+    statement.query_row([], |row| row.get(0)).map(Some).or_else(|e| match e {
+        rusqlite::Error::QueryReturnedNoRows => Ok(None),
+        e => Err(e),
+    })
+}
+
+/// The keys of this log; new ones if the log is new.
+fn keys(folder: &Path, connection: &Connection, log: Option<String>) -> Result<Keys, Failure> {
+    let folder = folder.join(KEYS);
+    let keys = if log.is_none() && !Keys::exist(&folder) { Keys::create(&folder)? } else { Keys::load(&folder)? };
+    let id = keys.log().to_string();
+    match log {
+        None => {
+            connection.execute("INSERT INTO about VALUES ('log', ?1)", [id]).map_err(failed("naming the log"))?;
+        }
+        Some(log) if log != id => {
+            return Err(Failure::Keys { folder, what: format!("they are of log {id}, the journal is log {log}") });
+        }
+        Some(_) => {}
+    }
+    Ok(keys)
+}
+
+/// The head and the right edge, from the last entry and the last tile of each level.
+fn restore(reader: &Reader) -> Result<(Head, Tree), Failure> {
+    let size = reader.size()?;
+    let tree = Tree::restore(size, |id| reader.tile(id))?;
+    let mut head = Head { size, root: tree.root(), time: None, epoch: 0 };
+    if let Some(row) = reader.row(size)? {
+        let last = Stored::decode(size, &row)?;
+        let stamp = last.stamp()?;
+        head = Head { time: Some(stamp.time), epoch: stamp.epoch, ..head };
+        let id = TileId { level: 0, number: (size - 1) / 256 };
+        if reader.tile(id)?.get((size - 1) as usize % 256) != Some(&leaf::hash(last.leaf_data)) {
+            let place = Place::Tile { level: 0, number: id.number };
+            return Err(Failure::damaged(size, place, "it does not hold the hash of the last entry"));
+        }
+    }
+    Ok((head, tree))
+}
+
+impl Source for Sqlite {
+    fn size(&self) -> Result<u64, Failure> {
+        Ok(self.head.size)
+    }
+
+    fn read(&self, from: u64, visit: &mut dyn FnMut(Stored<'_>) -> ControlFlow<()>) -> Result<(), Failure> {
+        self.reader.read(from, visit)
+    }
+
+    fn tile(&self, id: TileId) -> Result<Vec<Hash>, Failure> {
+        self.reader.tile(id)
+    }
+
+    fn directory_get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
+        self.reader.directory_get(key)
+    }
+
+    fn directory_scan(&self, prefix: &[u8]) -> Result<Pairs, Failure> {
+        self.reader.directory_scan(prefix)
+    }
+
+    fn repeat(&self, owner: Owner, key: &Hash) -> Result<Option<Repeat>, Failure> {
+        self.reader.repeat(owner, key)
+    }
+
+    fn checkpoints(&self) -> Result<Vec<(u64, String)>, Failure> {
+        self.reader.checkpoints()
+    }
+}
+
+impl Store for Sqlite {
+    fn keys(&self) -> &Keys {
+        &self.keys
+    }
+
+    fn head(&self) -> Head {
+        self.head
+    }
+
+    fn append(&mut self, batch: &Batch) -> Result<Head, Failure> {
+        if self.stopped {
+            return Err(Failure::Stopped);
+        }
+        let mut head = self.head;
+        for entry in &batch.entries {
+            head.advance(entry.header(), &self.keys)?;
+        }
+        let mut tree = self.tree.clone();
+        if let Err(error) = self.write(batch, &mut tree) {
+            let failure = failed("appending to the journal")(error);
+            self.stopped = !failure.retryable();
+            return Err(failure);
+        }
+        self.head = Head { root: tree.root(), ..head };
+        self.tree = tree;
+        Ok(self.head)
+    }
+
+    fn prune_repeats(&mut self, before: Time) -> Result<u64, Failure> {
+        let pruned = self.reader.connection.execute("DELETE FROM repeat WHERE time < ?1", [before.0]);
+        pruned.map(|rows| rows as u64).map_err(failed("pruning the repeats"))
+    }
+
+    fn keep_checkpoint(&mut self, size: u64, signed_note: &str) -> Result<(), Failure> {
+        let insert = "INSERT OR REPLACE INTO checkpoint VALUES (?1, ?2)";
+        let kept = self.reader.connection.execute(insert, params![signed(size), signed_note]);
+        kept.map(|_| ()).map_err(failed("keeping a checkpoint"))
+    }
+}

@@ -1,0 +1,137 @@
+//! What only a store on disk can promise: it is there again after closing, and it has one writer.
+
+mod sample;
+
+use journal::{Batch, Change, Failure, Keys, Options, Reader, Source, Sqlite, Store};
+use sample::{Samples, everything};
+use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+
+fn open(folder: &Path) -> Result<Sqlite, Failure> {
+    Sqlite::open(folder, &Options::default())
+}
+
+/// Changes the database behind the store's back.
+fn tamper(folder: &Path, sql: &str) {
+    rusqlite::Connection::open(folder.join("journal.sqlite")).unwrap().execute_batch(sql).unwrap();
+}
+
+#[test]
+fn a_log_goes_on_after_closing_wherever_it_was_closed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path()).unwrap();
+    let mut samples = Samples::new(store.keys().log());
+    let mut memory = journal::Memory::new(store.keys().clone());
+    for count in [1, 2, 252, 1, 1, 255, 1, 65_100, 1] {
+        let batch = samples.batch(count);
+        assert_eq!(store.append(&batch).unwrap(), memory.append(&batch).unwrap());
+        drop(store);
+        store = open(folder.path()).unwrap();
+        assert_eq!(store.head(), memory.head());
+    }
+    assert_eq!(everything(&store, 65_000), everything(&memory, 65_000));
+}
+
+#[test]
+fn two_stores_cannot_have_one_folder_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = open(folder.path()).unwrap();
+    let second = open(folder.path()).err().unwrap();
+    assert!(matches!(second, Failure::InUse { .. }) && second.retryable(), "{second}");
+    drop(first);
+    open(folder.path()).unwrap();
+}
+
+#[test]
+fn a_reader_follows_the_writer() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path()).unwrap();
+    let reader = Reader::open(folder.path()).unwrap();
+    let mut samples = Samples::new(store.keys().log());
+    for size in [4, 8] {
+        let mut batch = samples.batch(4);
+        batch.directory = vec![Change::Put { key: vec![1], value: vec![size] }];
+        store.append(&batch).unwrap();
+        assert_eq!(reader.size().unwrap(), u64::from(size));
+        assert_eq!(reader.directory_get(&[1]).unwrap(), Some(vec![size]));
+    }
+    assert_eq!(everything(&reader.try_clone().unwrap(), 1), everything(&store, 1));
+}
+
+#[test]
+fn keys_are_made_once_for_the_owner_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = open(folder.path()).unwrap().keys().log();
+    assert_eq!(open(folder.path()).unwrap().keys().log(), log);
+    for file in ["log.key", "log.secret"] {
+        let mode = fs::metadata(folder.path().join("keys").join(file)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{file}");
+    }
+}
+
+#[test]
+fn a_log_without_its_keys_or_with_those_of_another_does_not_open() {
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    drop(open(folder.path()).unwrap());
+    let keys = folder.path().join("keys");
+    fs::remove_dir_all(&keys).unwrap();
+    let missing = open(folder.path()).err().unwrap();
+    assert!(matches!(missing, Failure::Keys { .. }), "{missing}");
+    assert!(!keys.exists(), "no new keys are made for an old log");
+    Keys::create(other.path()).unwrap();
+    fs::rename(other.path(), &keys).unwrap();
+    let foreign = open(folder.path()).err().unwrap();
+    assert!(matches!(foreign, Failure::Keys { .. }), "{foreign}");
+}
+
+#[test]
+fn a_torn_last_entry_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path()).unwrap();
+    let mut samples = Samples::new(store.keys().log());
+    store.append(&samples.batch(3)).unwrap();
+    drop(store);
+    tamper(folder.path(), "UPDATE entry SET row = substr(row, 1, length(row) - 1) WHERE seq = 3");
+    let torn = open(folder.path()).err().unwrap();
+    assert!(matches!(torn, Failure::Torn { seq: 3 }), "{torn}");
+}
+
+#[test]
+fn a_damaged_entry_ends_the_reading_and_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path()).unwrap();
+    let mut samples = Samples::new(store.keys().log());
+    store.append(&samples.batch(9)).unwrap();
+    drop(store);
+    tamper(folder.path(), "UPDATE entry SET row = CAST(substr(row, 1, 60) || x'00' || substr(row, 62) AS BLOB) WHERE seq = 5");
+    let store = open(folder.path()).unwrap();
+    let failure = store.read(1, &mut |_| std::ops::ControlFlow::Continue(())).err().unwrap();
+    assert!(matches!(failure, Failure::Damaged { seq: 5, .. }), "{failure}");
+}
+
+#[test]
+fn a_log_whose_last_tile_is_damaged_does_not_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path()).unwrap();
+    let mut samples = Samples::new(store.keys().log());
+    store.append(&samples.batch(3)).unwrap();
+    drop(store);
+    tamper(folder.path(), "UPDATE tile SET hashes = zeroblob(96)");
+    let failure = open(folder.path()).err().unwrap();
+    assert!(matches!(failure, Failure::Damaged { seq: 3, .. }), "{failure}");
+}
+
+#[test]
+fn a_full_disk_is_retryable_and_writes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path()).unwrap();
+    let mut samples = Samples::new(store.keys().log());
+    let head = store.append(&samples.batch(3)).unwrap();
+    // SQLite answers a database at its page limit as it answers a full disk.
+    store.limit_pages(Some(40));
+    let large = Batch { directory: vec![Change::Put { key: vec![1], value: vec![0; 1 << 20] }], ..samples.batch(5) };
+    let failure = store.append(&large).err().unwrap();
+    assert!(failure.retryable(), "{failure:?}");
+    assert_eq!(store.head(), head);
+    store.limit_pages(None);
+    assert_eq!(store.append(&large).unwrap().size, 8);
+}
