@@ -1,6 +1,6 @@
 //! What would fit instead, and whether an ask could ever fit.
 
-use crate::{Fleet, NodeStatus, card::Held, place, row::Row};
+use crate::{Fleet, NodeStatus, card::Held, find};
 use minicbor::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 use units::{Accept, Ask, Share, Size};
@@ -42,17 +42,17 @@ pub fn alternatives(fleet: &Fleet, ask: &Ask) -> Vec<Alternative> {
     let others = other_models(fleet, ask).map(|models| (Change::OtherModel, Ask { models, ..ask.clone() }));
     let any_pool = ask.pool.map(|_| (Change::AnyPool, Ask { pool: None, ..ask.clone() }));
     let all = smaller.into_iter().chain(others).chain(any_pool);
-    all.filter(|(_, ask)| place(fleet, ask).is_ok()).map(|(change, ask)| Alternative { change, ask }).collect()
+    all.filter(|(_, ask)| find(fleet, ask).is_some()).map(|(change, ask)| Alternative { change, ask }).collect()
 }
 
 /// Whether the ask would fit if the whole fleet were offered, clean and empty. One that never can is refused, not queued.
 pub fn could_ever_fit(fleet: &Fleet, ask: &Ask) -> bool {
-    place(fleet, ask).is_ok() || place(&emptied(fleet), ask).is_ok()
+    find(fleet, ask).is_some() || find(&emptied(fleet), ask).is_some()
 }
 
 fn emptied(fleet: &Fleet) -> Fleet {
     let mut fleet = fleet.clone();
-    for (row, node) in fleet.rows.iter_mut().zip(&mut fleet.nodes) {
+    for node in &mut fleet.nodes {
         node.status = NodeStatus::Offered;
         (node.taken_grants, node.unclean_grants, node.exclusive) = (0, 0, false);
         for amount in [&mut node.cpu, &mut node.memory] {
@@ -61,8 +61,8 @@ fn emptied(fleet: &Fleet) -> Fleet {
         for card in &mut node.cards {
             (card.taken, card.unclean, card.offered) = (Held::default(), Held::default(), true);
         }
-        *row = Row::of(node);
     }
+    fleet.summarise();
     fleet
 }
 
@@ -82,7 +82,7 @@ fn smaller(fleet: &Fleet, ask: &Ask) -> Option<Size> {
     while fails - fits > 1 {
         let middle = fits + (fails - fits) / 2;
         let ask = Ask { size: scaled(ask.size, middle), ..ask.clone() };
-        if place(fleet, &ask).is_ok() { fits = middle } else { fails = middle }
+        if find(fleet, &ask).is_some() { fits = middle } else { fails = middle }
     }
     (fits > 0).then(|| scaled(ask.size, fits))
 }

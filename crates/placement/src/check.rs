@@ -1,6 +1,11 @@
 //! An independent recount of the fleet's books, for simulators and tests. Slow on purpose: it trusts no sum.
 
-use crate::{Fleet, card::Card, node::Node, row::Row};
+use crate::{
+    Fleet,
+    card::Card,
+    node::Node,
+    row::{Row, Space},
+};
 use std::collections::BTreeMap;
 use units::{DeviceId, Grant, NodeId, Share};
 
@@ -17,8 +22,13 @@ impl Fleet {
         ensure(self.nodes.windows(2).all(|w| w[0].id < w[1].id), || "nodes ascend by id".into())?;
         let homes = self.nodes.iter().flat_map(|node| node.cards.iter().map(|card| (card.id, node.id)));
         ensure(homes.collect::<BTreeMap<_, _>>() == self.homes, || "each device is known by its node".into())?;
+        let mut spaces = self.spaces.iter();
         for (row, node) in self.rows.iter().zip(&self.nodes) {
-            ensure(*row == Row::of(node), || format!("{} is as its row says", node.id))?;
+            let first = self.spaces.len() - spaces.len();
+            ensure(*row == Row::of(node, first as u32), || format!("{} is as its row says", node.id))?;
+            let seen = spaces.by_ref().take(node.cards.len()).copied();
+            let same = seen.eq(node.cards.iter().map(|card| Space::of(card, row.open)));
+            ensure(same, || format!("{} has the space its cards have", node.id))?;
             check_node(node)?;
             for card in &node.cards {
                 let kind = &self.kinds[usize::from(card.kind)];
@@ -27,7 +37,7 @@ impl Fleet {
                 check_card(card)?;
             }
         }
-        Ok(())
+        ensure(spaces.len() == 0, || "as many spaces as cards".into())
     }
 
     /// Holds the books against the grants that leases hold and those that were freed and not cleared.

@@ -1,10 +1,10 @@
 //! The fleet: nodes in order of id, their summaries, and the three steps of capacity: taken, freed, cleared.
 
 use crate::{
-    NodeSpec, NodeStatus,
+    DeviceSpec, NodeSpec, NodeStatus,
     card::{Card, Held},
     node::{Amount, Node},
-    row::Row,
+    row::{MIXED, Row, Space},
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -27,8 +27,11 @@ pub struct Fleet {
     pub(crate) models: Vec<String>,
     pub(crate) kinds: Vec<Kind>,
     pub(crate) labels: Vec<String>,
+    pub(crate) label_numbers: BTreeMap<String, u32>,
     /// Summaries, in step with `nodes`.
     pub(crate) rows: Vec<Row>,
+    /// One for each card, node after node.
+    pub(crate) spaces: Vec<Space>,
     /// Ascending by id.
     pub(crate) nodes: Vec<Node>,
     pub(crate) homes: BTreeMap<DeviceId, NodeId>,
@@ -38,7 +41,7 @@ impl Fleet {
     /// Takes a node into the fleet, offered and empty. Its id and its devices' ids must be new.
     pub fn add_node(&mut self, id: NodeId, spec: NodeSpec) {
         let at = self.position(id).expect_err("a node joins once");
-        let labels = spec.labels.iter().map(|label| intern(&mut self.labels, label)).collect();
+        let labels = spec.labels.iter().map(|label| self.label(label)).collect();
         let mut cards: Vec<Card> = spec.devices.iter().map(|device| self.card(device)).collect();
         cards.sort_by_key(|card| card.id);
         for card in &cards {
@@ -56,18 +59,18 @@ impl Fleet {
             exclusive: false,
             cards,
         };
-        self.rows.insert(at, Row::of(&node));
         self.nodes.insert(at, node);
+        self.summarise();
     }
 
     /// Takes a node out of the fleet. It must hold nothing, clean or not.
     pub fn remove_node(&mut self, id: NodeId) {
         let at = self.position(id).expect("only a known node leaves");
         assert!(self.nodes[at].is_empty(), "only an empty node leaves: {id}");
-        self.rows.remove(at);
         for card in self.nodes.remove(at).cards {
             self.homes.remove(&card.id);
         }
+        self.summarise();
     }
 
     /// Says whether a node takes new leases. What runs on it stays.
@@ -105,7 +108,26 @@ impl Fleet {
     fn change(&mut self, id: NodeId, change: impl FnOnce(&mut Node)) {
         let at = self.position(id).expect("only a known node changes");
         change(&mut self.nodes[at]);
-        self.rows[at] = Row::of(&self.nodes[at]);
+        self.summarise_node(at);
+    }
+
+    /// Makes all summaries anew: after nodes came or went.
+    pub(crate) fn summarise(&mut self) {
+        self.rows.clear();
+        self.spaces.clear();
+        for node in &self.nodes {
+            let row = Row::of(node, self.spaces.len() as u32);
+            self.spaces.extend(node.cards.iter().map(|card| Space::of(card, row.open)));
+            self.rows.push(row);
+        }
+    }
+
+    fn summarise_node(&mut self, at: usize) {
+        let (node, row) = (&self.nodes[at], &mut self.rows[at]);
+        *row = Row::of(node, row.first_space);
+        for (space, card) in self.spaces[row.spaces()].iter_mut().zip(&node.cards) {
+            *space = Space::of(card, row.open);
+        }
     }
 
     /// Where the node stands, or where it would.
@@ -113,7 +135,17 @@ impl Fleet {
         self.rows.binary_search_by_key(&id, |row| row.id)
     }
 
-    fn card(&mut self, device: &crate::DeviceSpec) -> Card {
+    fn label(&mut self, name: &str) -> u32 {
+        if let Some(number) = self.label_numbers.get(name) {
+            return *number;
+        }
+        let number = self.labels.len() as u32;
+        self.labels.push(name.to_owned());
+        self.label_numbers.insert(name.to_owned(), number);
+        number
+    }
+
+    fn card(&mut self, device: &DeviceSpec) -> Card {
         let kind = Kind {
             model: intern(&mut self.models, &device.model),
             memory_mib: device.memory_mib,
@@ -137,7 +169,7 @@ fn intern(known: &mut Vec<String>, name: &str) -> u16 {
         known.push(name.to_owned());
         known.len() - 1
     });
-    u16::try_from(at).expect("a fleet has fewer than 65,536 models and labels")
+    u16::try_from(at).expect("a fleet has fewer than 65,536 models")
 }
 
 fn intern_kind(known: &mut Vec<Kind>, kind: Kind) -> u16 {
@@ -146,5 +178,5 @@ fn intern_kind(known: &mut Vec<Kind>, kind: Kind) -> u16 {
         known.len() - 1
     });
     // The two highest numbers mean "mixed" and "no device" in a row.
-    u16::try_from(at).ok().filter(|k| *k < crate::row::MIXED).expect("a fleet has fewer than 65,534 kinds of device")
+    u16::try_from(at).ok().filter(|k| *k < MIXED).expect("a fleet has fewer than 65,534 kinds of device")
 }

@@ -18,7 +18,7 @@ mod why;
 pub use alternatives::{Alternative, Change, alternatives, could_ever_fit};
 pub use fleet::Fleet;
 pub use node::Amount;
-pub use place::place;
+pub use place::{find, place};
 pub use spec::{DeviceSpec, NodeSpec, NodeStatus};
 pub use view::{DeviceView, NodeView, Occupancy};
 pub use why::{Reason, WhyNot};

@@ -47,7 +47,7 @@ pub(crate) struct Node {
     pub pool: PoolId,
     pub status: NodeStatus,
     /// Indices of the fleet's labels.
-    pub labels: Vec<u16>,
+    pub labels: Vec<u32>,
     pub cpu: Amount,
     pub memory: Amount,
     /// Grants that leases hold here.

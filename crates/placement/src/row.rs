@@ -1,6 +1,6 @@
-//! One node in one cache line: what a scan over the fleet needs to pass it by or keep it.
+//! One node in one cache line, one card in eight bytes: what a scan over the fleet needs to pass them by or keep them.
 
-use crate::{NodeStatus, node::Node};
+use crate::{NodeStatus, card::Card, node::Node};
 use serde::{Deserialize, Serialize};
 use units::{NodeId, PoolId};
 
@@ -14,6 +14,10 @@ pub(crate) const MIXED: u16 = u16::MAX - 1;
 pub(crate) struct Row {
     pub id: NodeId,
     pub pool: PoolId,
+    /// Bit n: it carries the fleet's label n. Labels from the 65th on are looked up at the node.
+    pub labels: u64,
+    /// Where its cards' spaces begin; there are `cards` of them.
+    pub first_space: u32,
     /// The kind of all its devices, [`MIXED`] or [`NO_KIND`].
     pub kind: u16,
     /// All its devices.
@@ -24,6 +28,8 @@ pub(crate) struct Row {
     pub shared_cards: u16,
     /// Most compute left on any device that takes a share, in permille.
     pub share_compute: u16,
+    /// Least compute left on any device that has a slot for a share, in permille.
+    pub share_least: u16,
     /// Most memory left on any device that takes a share, in MiB.
     pub share_memory_mib: u32,
     pub cpu_left: u32,
@@ -35,15 +41,18 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    pub fn of(node: &Node) -> Row {
+    pub fn of(node: &Node, first_space: u32) -> Row {
         let mut row = Row {
             id: node.id,
             pool: node.pool,
+            labels: label_bits(&node.labels),
+            first_space,
             kind: common_kind(node),
             cards: node.cards.len() as u16,
             free_cards: 0,
             shared_cards: 0,
             share_compute: 0,
+            share_least: u16::MAX,
             share_memory_mib: 0,
             cpu_left: 0,
             memory_left: 0,
@@ -56,6 +65,12 @@ impl Row {
         row
     }
 
+    /// The indices of its cards' spaces.
+    pub fn spaces(&self) -> std::ops::Range<usize> {
+        let first = self.first_space as usize;
+        first..first + usize::from(self.cards)
+    }
+
     fn fill(&mut self, node: &Node) {
         self.cpu_left = node.cpu.left();
         self.memory_left = node.memory.left();
@@ -65,6 +80,7 @@ impl Row {
             self.shared_cards += u16::from(!free && slot);
             if slot {
                 self.share_compute = self.share_compute.max(left.compute as u16);
+                self.share_least = self.share_least.min(left.compute as u16);
                 self.share_memory_mib = self.share_memory_mib.max(left.memory_mib);
             }
         }
@@ -77,5 +93,32 @@ fn common_kind(node: &Node) -> u16 {
         None => NO_KIND,
         Some((first, rest)) if rest.iter().all(|c| c.kind == first.kind) => first.kind,
         Some(_) => MIXED,
+    }
+}
+
+/// The first 64 labels as bits.
+pub(crate) fn label_bits(labels: &[u32]) -> u64 {
+    labels.iter().filter(|label| **label < u64::BITS).fold(0, |bits, label| bits | 1 << label)
+}
+
+/// What one more share may use of a card. Nothing on either axis where the card takes none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Space {
+    /// Free permille of compute.
+    pub compute: u16,
+    /// The card's kind.
+    pub kind: u16,
+    /// Free MiB of memory.
+    pub memory_mib: u32,
+}
+
+impl Space {
+    /// The space of a card on a node that is open or not.
+    pub fn of(card: &Card, open: bool) -> Space {
+        if !open || !card.offered || !card.has_slot() {
+            return Space { kind: card.kind, ..Space::default() };
+        }
+        let left = card.left();
+        Space { compute: left.compute as u16, kind: card.kind, memory_mib: left.memory_mib }
     }
 }

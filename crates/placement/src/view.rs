@@ -112,7 +112,7 @@ impl<'a> NodeView<'a> {
 
     /// Labels it carries.
     pub fn labels(self) -> impl Iterator<Item = &'a str> {
-        self.node.labels.iter().map(move |label| self.fleet.labels[usize::from(*label)].as_str())
+        self.node.labels.iter().map(move |label| self.fleet.labels[*label as usize].as_str())
     }
 
     /// CPU, in thousandths of a core.

@@ -1,31 +1,32 @@
 //! Whole cards: on the tightest node that has room, or over several where none is large enough.
 
 use super::search::{Pick, Search};
-use crate::row::{MIXED, Row};
+use crate::{
+    card::Card,
+    row::{MIXED, Row},
+};
 use units::Grant;
 
-/// The cards of one accepted model on one node.
-pub(super) struct Group {
-    pub node: usize,
-    pub model: u16,
-    pub rank: u32,
-    pub free: u32,
+/// Free cards of one model on one node.
+#[derive(Clone, Copy)]
+struct Group {
+    node: usize,
+    model: u16,
+    rank: u32,
+    free: u32,
 }
 
 impl Search<'_> {
     pub(super) fn cards(&self, n: u32) -> Option<Vec<Grant>> {
-        if n == 0 {
-            return None;
-        }
-        match self.tightest(n) {
-            Some(group) => Some(self.grants(self.free_cards(group.node, group.model, n))),
+        match self.tightest_node(n) {
+            Some(group) => Some(self.grants(self.free_cards(group.node, n, |kind| self.is_of(group.model, kind)))),
             None if n > self.largest_node() => self.over_several(n),
             None => None,
         }
     }
 
     /// The node with the fewest free cards among those of the lowest rank that have `n` of one model.
-    fn tightest(&self, n: u32) -> Option<Group> {
+    fn tightest_node(&self, n: u32) -> Option<Group> {
         let mut best: Option<((u32, u16), Group)> = None;
         for (node, row) in self.rows().filter(|(_, row)| u32::from(row.free_cards) >= n) {
             self.each_group(node, row, |group| {
@@ -38,7 +39,7 @@ impl Search<'_> {
         best.map(|(_, group)| group)
     }
 
-    /// Calls back once for each accepted model that has free cards on the node.
+    /// Calls back once for each accepted model of which the node has cards.
     fn each_group(&self, node: usize, row: &Row, mut each: impl FnMut(Group)) {
         if row.kind != MIXED {
             if let Some(rank) = self.rank(row.kind) {
@@ -49,65 +50,82 @@ impl Search<'_> {
         let cards = &self.fleet.nodes[node].cards;
         for (at, card) in cards.iter().enumerate() {
             let (model, Some(rank)) = (self.model(card.kind), self.rank(card.kind)) else { continue };
-            let same = |c: &&crate::card::Card| self.rank(c.kind).is_some() && self.model(c.kind) == model;
-            if cards[..at].iter().any(|c| same(&c)) {
-                continue;
+            let same = |c: &&Card| self.is_of(model, c.kind);
+            if !cards[..at].iter().any(|c| same(&c)) {
+                let free = cards.iter().filter(same).filter(|c| c.offered && c.is_free()).count() as u32;
+                each(Group { node, model, rank, free });
             }
-            let free = cards.iter().filter(same).filter(|c| c.offered && c.is_free()).count() as u32;
-            each(Group { node, model, rank, free });
         }
     }
 
     /// Most accepted cards of one model on any node in the right place, used or not.
     pub(super) fn largest_node(&self) -> u32 {
-        self.places().map(|(node, row)| self.cards_of_one_model(node, row)).max().unwrap_or(0)
+        self.places().map(|(node, row)| self.size_of_node(node, row)).max().unwrap_or(0)
     }
 
-    pub(super) fn cards_of_one_model(&self, node: usize, row: &Row) -> u32 {
-        if row.kind != MIXED {
-            return if self.rank(row.kind).is_some() { u32::from(row.cards) } else { 0 };
+    /// Most accepted cards of one model on a node, used or not.
+    pub(super) fn size_of_node(&self, node: usize, row: &Row) -> u32 {
+        match self.rank(row.kind) {
+            Some(_) => u32::from(row.cards),
+            None => self.most_of_one_model(node, row, |_| true),
         }
-        let accepted = || self.fleet.nodes[node].cards.iter().filter(|c| self.rank(c.kind).is_some());
-        let of_model = |model| accepted().filter(|c| self.model(c.kind) == model).count() as u32;
-        accepted().map(|c| of_model(self.model(c.kind))).max().unwrap_or(0)
     }
 
-    /// All or nothing, of one model: the lowest rank that has enough.
+    /// Most accepted cards of one model on a node, of those to be counted.
+    pub(super) fn most_of_one_model(&self, node: usize, row: &Row, counts: impl Fn(&Card) -> bool) -> u32 {
+        if row.kind != MIXED && self.rank(row.kind).is_none() {
+            return 0;
+        }
+        let counted = || self.fleet.nodes[node].cards.iter().filter(|c| counts(c));
+        if row.kind != MIXED {
+            return counted().count() as u32;
+        }
+        let of = |model| counted().filter(|c| self.is_of(model, c.kind)).count() as u32;
+        counted().map(|c| of(self.model(c.kind))).max().unwrap_or(0)
+    }
+
+    /// All or nothing, of one model: the first that has enough, in order of rank.
     fn over_several(&self, n: u32) -> Option<Vec<Grant>> {
         let mut groups: Vec<Group> = Vec::new();
         for (node, row) in self.rows().filter(|(_, row)| row.free_cards > 0) {
             self.each_group(node, row, |group| groups.push(group));
         }
-        groups.sort_by_key(|g| (g.rank, g.model, std::cmp::Reverse(g.free), g.node));
-        let of_model = groups.chunk_by(|a, b| a.model == b.model);
-        let enough = of_model.into_iter().find(|groups| groups.iter().map(|g| g.free).sum::<u32>() >= n)?;
-        let spread = spread(enough, n);
-        Some(self.grants(spread.iter().flat_map(|(g, take)| self.free_cards(g.node, g.model, *take)).collect()))
+        let mut models: Vec<(u32, u16)> = groups.iter().map(|g| (g.rank, g.model)).collect();
+        models.sort_unstable();
+        models.dedup();
+        let free_of = |model| groups.iter().filter(|g| g.model == model).map(|g| g.free).sum::<u32>();
+        let (_, model) = models.into_iter().find(|(_, model)| free_of(*model) >= n)?;
+        let free = groups.iter().filter(|g| g.model == model).map(|g| (g.free, g.node)).collect();
+        Some(self.grants(self.spread(free, n, |kind| self.is_of(model, kind))))
     }
 
-    /// The `n` lowest-numbered free cards of a model on a node.
-    fn free_cards(&self, node: usize, model: u16, n: u32) -> Vec<Pick> {
-        let cards = self.fleet.nodes[node].cards.iter().enumerate();
-        cards
-            .filter(|(_, c)| c.offered && c.is_free() && self.rank(c.kind).is_some() && self.model(c.kind) == model)
-            .take(n as usize)
-            .map(|(card, c)| Pick { node, card, share: c.whole() })
-            .collect()
-    }
-}
-
-/// Takes `n` from groups that come most free first: the fullest-to-give nodes, then for the rest the tightest one.
-fn spread(groups: &[Group], mut n: u32) -> Vec<(&Group, u32)> {
-    let mut taken = Vec::new();
-    for (at, group) in groups.iter().enumerate() {
-        if group.free < n {
-            taken.push((group, group.free));
-            n -= group.free;
-            continue;
+    /// Takes `n` cards, or all there are, from nodes with so many free ones: from those that have most, and what
+    /// is left to take from the one where that is tightest.
+    pub(super) fn spread(&self, mut free: Vec<(u32, usize)>, mut n: u32, of: impl Fn(u16) -> bool) -> Vec<Pick> {
+        let mut picks = Vec::new();
+        if free.iter().all(|(free, _)| *free < n) {
+            free.sort_unstable_by_key(|(free, node)| (std::cmp::Reverse(*free), *node));
         }
-        let least = groups[at..].iter().filter(|g| g.free >= n).min_by_key(|g| (g.free, g.node));
-        taken.extend(least.map(|g| (g, n)));
-        break;
+        let mut rest = free.as_slice();
+        while n > 0 && !rest.is_empty() {
+            let tightest = rest.iter().filter(|(free, _)| *free >= n).min();
+            let (take, node) = tightest.map_or(rest[0], |(_, node)| (n, *node));
+            picks.extend(self.free_cards(node, take, &of));
+            n -= take;
+            rest = &rest[1..];
+        }
+        picks
     }
-    taken
+
+    /// The `n` lowest-numbered free cards of some kinds on a node.
+    fn free_cards(&self, node: usize, n: u32, of: impl Fn(u16) -> bool) -> Vec<Pick> {
+        let cards = self.fleet.nodes[node].cards.iter().enumerate();
+        let free = cards.filter(|(_, c)| c.offered && c.is_free() && of(c.kind));
+        free.take(n as usize).map(|(card, c)| Pick { node, card, share: c.whole() }).collect()
+    }
+
+    /// Whether a kind is of a model and accepted.
+    fn is_of(&self, model: u16, kind: u16) -> bool {
+        self.rank(kind).is_some() && self.model(kind) == model
+    }
 }

@@ -1,130 +1,101 @@
-//! Compute by amount: whole cards, then one share for the rest; where no device has the rest, several shares.
+//! Compute by amount: whole cards, then one share for the rest; where no card has the rest, several shares.
 
-use super::{
-    search::{Pick, Search},
-    shares::takes,
-};
-use crate::card::Card;
+use super::search::{Pick, Search};
+use crate::{fleet::Kind, row::MIXED};
 use std::{cmp::Reverse, collections::BTreeSet};
 use units::{Grant, Share};
 
-/// A device that can serve compute by amount.
-#[derive(Clone, Copy)]
-struct Source<'a> {
-    rank: u32,
-    /// Thousandths of a unit that all of it is worth.
-    worth: u64,
-    node: usize,
-    at: usize,
-    card: &'a Card,
-    /// Free cards on its node.
-    free_cards: u16,
-}
-
 impl Search<'_> {
     pub(super) fn compute(&self, milli: u64) -> Option<Vec<Grant>> {
-        if milli == 0 {
-            return None;
+        let (mut rest, mut picks) = (milli, Vec::new());
+        for kind in self.serving_kinds() {
+            let worth = u64::from(self.kind(kind).tflops_milli);
+            let whole = self.whole_cards(kind, rest / worth);
+            rest -= worth * whole.len() as u64;
+            picks.extend(whole);
+            if let Some(pick) = self.share_for(kind, rest, &picks) {
+                picks.push(pick);
+                rest = 0;
+            }
+            if rest == 0 {
+                return Some(self.grants(picks));
+            }
         }
-        let mut plan = Plan { rest: milli, picks: Vec::new(), used: BTreeSet::new() };
-        let sources = self.sources();
-        for equal in sources.chunk_by(|a, b| (a.rank, a.worth) == (b.rank, b.worth)) {
-            plan.take_whole(equal);
-            plan.take_rest(equal);
-        }
-        plan.take_what_is_left(sources);
-        (plan.rest == 0).then(|| self.grants(plan.picks))
+        self.several_shares(rest, picks).map(|picks| self.grants(picks))
     }
 
-    /// Lowest rank first, then the smaller cards, which leaves the larger ones to asks that need them.
-    fn sources(&self) -> Vec<Source<'_>> {
-        let mut sources = Vec::new();
-        for (node, row) in self.rows().filter(|(_, row)| row.free_cards + row.shared_cards > 0) {
-            for (at, card) in self.fleet.nodes[node].cards.iter().enumerate().filter(|(_, c)| c.offered) {
-                let worth = u64::from(self.kind(card.kind).tflops_milli);
-                if let Some(rank) = self.rank(card.kind).filter(|_| worth > 0) {
-                    sources.push(Source { rank, worth, node, at, card, free_cards: row.free_cards });
+    /// Accepted kinds, lowest rank first, then the smaller cards: the larger are left to asks that need them.
+    fn serving_kinds(&self) -> Vec<u16> {
+        let worth = |kind: &u16| self.kind(*kind).tflops_milli;
+        let serves = |kind: &u16| self.rank(*kind).is_some() && worth(kind) > 0;
+        let mut kinds: Vec<u16> = (0..self.fleet.kinds.len() as u16).filter(serves).collect();
+        kinds.sort_by_key(|kind| (self.rank(*kind), worth(kind), *kind));
+        kinds
+    }
+
+    fn whole_cards(&self, kind: u16, n: u64) -> Vec<Pick> {
+        if n == 0 {
+            return Vec::new();
+        }
+        let rows = self.rows().filter(|(_, row)| row.free_cards > 0 && (row.kind == kind || row.kind == MIXED));
+        let free = rows.map(|(node, row)| match row.kind {
+            MIXED => (self.free_of_kind(node, kind), node),
+            _ => (u32::from(row.free_cards), node),
+        });
+        let n = u32::try_from(n).unwrap_or(u32::MAX);
+        self.spread(free.filter(|(free, _)| *free > 0).collect(), n, |k| k == kind)
+    }
+
+    fn free_of_kind(&self, node: usize, kind: u16) -> u32 {
+        let cards = self.fleet.nodes[node].cards.iter();
+        cards.filter(|c| c.kind == kind && c.offered && c.is_free()).count() as u32
+    }
+
+    /// One share of a card of this kind for all of the rest.
+    fn share_for(&self, kind: u16, rest: u64, picked: &[Pick]) -> Option<Pick> {
+        let of = self.kind(kind);
+        if rest == 0 || rest > u64::from(of.tflops_milli) {
+            return None;
+        }
+        self.tightest_card(share_of(of, rest), |k| (k == kind).then_some(0), picked)
+    }
+
+    /// What is left anywhere, lowest rank first, the largest spaces first.
+    fn several_shares(&self, mut rest: u64, mut picks: Vec<Pick>) -> Option<Vec<Pick>> {
+        let picked: BTreeSet<(usize, usize)> = picks.iter().map(|pick| (pick.node, pick.card)).collect();
+        let mut spaces = Vec::new();
+        for (node, row) in self.rows().filter(|(_, row)| row.share_compute > 0) {
+            for (card, space) in self.fleet.spaces[row.spaces()].iter().enumerate() {
+                let of = self.kind(space.kind);
+                let worth = worth_of(of, u32::from(space.compute), space.memory_mib);
+                if let Some(rank) = self.rank(space.kind).filter(|_| worth > 0 && !picked.contains(&(node, card))) {
+                    spaces.push((rank, Reverse(worth), node, card, space.kind));
                 }
             }
         }
-        sources.sort_by_key(|s| (s.rank, s.worth, s.node, s.at));
-        sources
-    }
-}
-
-struct Plan {
-    rest: u64,
-    picks: Vec<Pick>,
-    used: BTreeSet<(usize, usize)>,
-}
-
-impl Plan {
-    fn take(&mut self, source: &Source<'_>, share: Share, worth: u64) {
-        self.picks.push(Pick { node: source.node, card: source.at, share });
-        self.used.insert((source.node, source.at));
-        self.rest = self.rest.saturating_sub(worth);
-    }
-
-    /// Whole cards of equal worth: from the node that is just large enough, else from those with most free.
-    fn take_whole(&mut self, equal: &[Source<'_>]) {
-        let mut free: Vec<&Source<'_>> = equal.iter().filter(|s| s.card.is_free()).collect();
-        let need = (self.rest / equal[0].worth) as usize;
-        free.sort_by_key(|s| {
-            let enough = usize::from(s.free_cards) >= need;
-            (!enough, if enough { i32::from(s.free_cards) } else { -i32::from(s.free_cards) }, s.node, s.at)
-        });
-        for source in free.into_iter().take(need) {
-            self.take(source, source.card.whole(), source.worth);
-        }
-    }
-
-    fn take_rest(&mut self, equal: &[Source<'_>]) {
-        if self.rest == 0 || self.rest > equal[0].worth {
-            return;
-        }
-        let open = equal.iter().filter(|s| !self.used.contains(&(s.node, s.at)));
-        let fits = open.filter(|s| takes(s.card, share_of(s, self.rest)));
-        let tightest = fits.min_by_key(|s| (s.card.left().compute, s.card.left().memory_mib, s.free_cards, s.node, s.at));
-        if let Some(source) = tightest {
-            self.take(source, share_of(source, self.rest), self.rest);
-        }
-    }
-
-    fn take_what_is_left(&mut self, mut sources: Vec<Source<'_>>) {
-        if self.rest == 0 {
-            return;
-        }
-        sources.retain(|s| !self.used.contains(&(s.node, s.at)));
-        sources.sort_by_key(|s| (s.rank, Reverse(worth_left(s)), s.node, s.at));
-        for source in &sources {
-            let worth = worth_left(source).min(self.rest);
-            if worth > 0 {
-                self.take(source, share_of(source, worth), worth);
+        spaces.sort_unstable();
+        for (_, Reverse(worth), node, card, kind) in spaces {
+            let worth = worth.min(rest);
+            picks.push(Pick { node, card, share: share_of(self.kind(kind), worth) });
+            rest -= worth;
+            if rest == 0 {
+                return Some(picks);
             }
         }
+        None
     }
 }
 
 /// The share that serves an amount up to the card's worth: compute rounded up to a permille, memory in proportion.
-fn share_of(source: &Source<'_>, milli: u64) -> Share {
-    proportional(source.card, (1000 * milli).div_ceil(source.worth) as u32)
+fn share_of(kind: &Kind, milli: u64) -> Share {
+    let compute = (1000 * milli).div_ceil(u64::from(kind.tflops_milli));
+    let memory = (u64::from(kind.memory_mib) * compute).div_ceil(1000);
+    Share { compute: compute as u32, memory_mib: memory as u32 }
 }
 
-fn proportional(card: &Card, compute: u32) -> Share {
-    let memory = (u64::from(card.memory_mib) * u64::from(compute)).div_ceil(1000);
-    Share { compute, memory_mib: memory as u32 }
-}
-
-/// What one more share on the card can serve, in thousandths of a unit.
-fn worth_left(source: &Source<'_>) -> u64 {
-    let left = source.card.left();
-    let by_memory = match source.card.memory_mib {
-        0 => left.compute,
-        all => (u64::from(left.memory_mib) * 1000 / u64::from(all)) as u32,
-    };
-    let compute = left.compute.min(by_memory);
-    if compute == 0 || !takes(source.card, proportional(source.card, compute)) {
-        return 0;
-    }
-    source.worth * u64::from(compute) / 1000
+/// What so much of a card can serve, in thousandths of a unit: the scarcer axis decides.
+fn worth_of(kind: &Kind, compute: u32, memory_mib: u32) -> u64 {
+    let by_memory = (u64::from(memory_mib) * 1000).checked_div(u64::from(kind.memory_mib));
+    let permille = by_memory.map_or(u64::from(compute), |m| m.min(u64::from(compute)));
+    u64::from(kind.tflops_milli) * permille / 1000
 }

@@ -1,6 +1,10 @@
 //! An ask made ready for scanning: names become indices, once.
 
-use crate::{Fleet, fleet::Kind, node::Node, row::Row};
+use crate::{
+    Fleet,
+    fleet::Kind,
+    row::{Row, label_bits},
+};
 use units::{Ask, DeviceId, Grant, Share, Slice};
 
 pub(crate) struct Search<'a> {
@@ -8,8 +12,15 @@ pub(crate) struct Search<'a> {
     pub ask: &'a Ask,
     /// By kind: the rank, where model and card memory are accepted.
     ranks: Vec<Option<u32>>,
-    /// Indices of the labels asked for; `None` where one of them is on no node.
-    labels: Option<Vec<u16>>,
+    labels: Labels,
+}
+
+/// The labels asked for, by number.
+enum Labels {
+    /// One of them is on no node.
+    Unknown,
+    /// The first 64 of the fleet as bits, and the others.
+    Known { bits: u64, others: Vec<u32> },
 }
 
 /// One piece of a plan: this share of the card at `card` of the node at `node`. Ordered as grants are.
@@ -22,13 +33,8 @@ pub(crate) struct Pick {
 
 impl<'a> Search<'a> {
     pub fn new(fleet: &'a Fleet, ask: &'a Ask) -> Search<'a> {
-        let index = |label: &String| fleet.labels.iter().position(|known| known == label).map(|at| at as u16);
-        Search {
-            fleet,
-            ask,
-            ranks: fleet.kinds.iter().map(|kind| accepted(fleet, ask, kind)).collect(),
-            labels: ask.labels.iter().map(index).collect(),
-        }
+        let ranks = fleet.kinds.iter().map(|kind| accepted(fleet, ask, kind)).collect();
+        Search { fleet, ask, ranks, labels: Labels::new(fleet, ask) }
     }
 
     /// The rank of a kind of device, if it is accepted. Rows' special kinds never are.
@@ -58,11 +64,16 @@ impl<'a> Search<'a> {
     }
 
     fn is_place(&self, at: usize, row: &Row) -> bool {
-        self.ask.pool.is_none_or(|pool| pool == row.pool) && self.has_labels(&self.fleet.nodes[at])
+        self.ask.pool.is_none_or(|pool| pool == row.pool) && self.has_labels(at, row)
     }
 
-    pub fn has_labels(&self, node: &Node) -> bool {
-        self.labels.as_ref().is_some_and(|wanted| wanted.iter().all(|label| node.labels.contains(label)))
+    pub fn has_labels(&self, at: usize, row: &Row) -> bool {
+        match &self.labels {
+            Labels::Unknown => false,
+            Labels::Known { bits, others } => {
+                row.labels & bits == *bits && others.iter().all(|label| self.fleet.nodes[at].labels.contains(label))
+            }
+        }
     }
 
     /// Turns picks into grants, one per node, each with the CPU and memory beside.
@@ -79,6 +90,20 @@ impl<'a> Search<'a> {
             memory_mib: self.ask.beside.memory_mib,
             slices: picks.iter().map(|pick| slice(node.cards[pick.card].id, pick.share)).collect(),
             exclusive: false,
+        }
+    }
+}
+
+impl Labels {
+    fn new(fleet: &Fleet, ask: &Ask) -> Labels {
+        let numbers = ask.labels.iter().map(|label| fleet.label_numbers.get(label).copied());
+        match numbers.collect::<Option<Vec<u32>>>() {
+            None => Labels::Unknown,
+            Some(mut others) => {
+                let bits = label_bits(&others);
+                others.retain(|label| *label >= u64::BITS);
+                Labels::Known { bits, others }
+            }
         }
     }
 }

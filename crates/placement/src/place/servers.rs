@@ -1,38 +1,48 @@
 //! Whole servers: wholly empty, clean nodes that are alike.
 
 use super::search::{Search, slice};
-use crate::{node::Node, row::NO_KIND};
+use crate::{
+    node::Node,
+    row::{MIXED, NO_KIND, Row},
+};
 use units::Grant;
 
-/// What servers of one lease have in common, and the order in which such sets are tried.
-type Likeness = (u32, usize, u16);
+/// What servers of one lease have in common, and the order in which such sets are tried: rank, cards, model.
+type Likeness = (u32, u16, u16);
 
 impl Search<'_> {
     pub(super) fn servers(&self, n: u32) -> Option<Vec<Grant>> {
-        if n == 0 {
-            return None;
-        }
-        let mut found: Vec<(Likeness, u32, usize)> = Vec::new();
-        for (at, _) in self.rows().filter(|(_, row)| row.whole) {
-            let node = &self.fleet.nodes[at];
-            found.extend(self.likeness(node).map(|like| (like, node.cpu.total, at)));
-        }
-        found.sort_unstable();
-        let alike = found.chunk_by(|a, b| a.0 == b.0).find(|alike| alike.len() >= n as usize)?;
-        let mut nodes: Vec<usize> = alike[..n as usize].iter().map(|(_, _, at)| *at).collect();
+        let n = n as usize;
+        let whole = self.rows().filter(|(_, row)| row.whole);
+        let fitting = whole.filter_map(|(at, row)| Some((self.likeness(at, row)?, row.cpu_left, at)));
+        let mut nodes: Vec<usize> = if n == 1 {
+            vec![fitting.min()?.2]
+        } else {
+            let mut found: Vec<_> = fitting.collect();
+            found.sort_unstable();
+            let alike = found.chunk_by(|a, b| a.0 == b.0).find(|alike| alike.len() >= n)?;
+            alike[..n].iter().map(|(_, _, at)| *at).collect()
+        };
         nodes.sort_unstable();
         Some(nodes.into_iter().map(|at| whole_server(&self.fleet.nodes[at])).collect())
     }
 
     /// Rank, number of cards and model of a node all of whose devices are accepted, if they are of one model.
-    pub(super) fn likeness(&self, node: &Node) -> Option<Likeness> {
-        let Some(first) = node.cards.first() else {
-            let any = self.ask.models.is_empty() && self.ask.card_memory_mib == 0;
-            return any.then_some((0, 0, NO_KIND));
+    pub(super) fn likeness(&self, at: usize, row: &Row) -> Option<Likeness> {
+        let kind = match row.kind {
+            NO_KIND => {
+                let any = self.ask.models.is_empty() && self.ask.card_memory_mib == 0;
+                return any.then_some((0, 0, NO_KIND));
+            }
+            MIXED => {
+                let cards = &self.fleet.nodes[at].cards;
+                let first = cards[0].kind;
+                let alike = |kind| self.rank(kind).is_some() && self.model(kind) == self.model(first);
+                cards.iter().all(|c| alike(c.kind)).then_some(first)?
+            }
+            kind => kind,
         };
-        let model = self.model(first.kind);
-        let alike = node.cards.iter().all(|c| self.rank(c.kind).is_some() && self.model(c.kind) == model);
-        alike.then_some((self.rank(first.kind)?, node.cards.len(), model))
+        Some((self.rank(kind)?, row.cards, self.model(kind)))
     }
 }
 

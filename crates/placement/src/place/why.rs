@@ -1,9 +1,6 @@
 //! The second pass, on failure only: the first reason that keeps the ask off each node.
 
-use super::{
-    search::{Search, model_rank},
-    shares::takes,
-};
+use super::search::{Search, model_rank};
 use crate::{NodeStatus, Reason, WhyNot, card::Card, node::Node, row::Row};
 use units::{Share, Size, UnitKind};
 
@@ -20,7 +17,7 @@ impl Search<'_> {
     fn reason(&self, at: usize, row: &Row, node: &Node, cards_needed: u32) -> Reason {
         self.wrong(at, row, node, cards_needed)
             .or_else(|| out_of_offer(node))
-            .or_else(|| self.no_room(node, cards_needed))
+            .or_else(|| self.no_room(at, row, node, cards_needed))
             .or_else(|| self.nothing_beside(node))
             .unwrap_or(Reason::TooFew)
     }
@@ -30,18 +27,18 @@ impl Search<'_> {
         if is_nothing(self.ask.size) {
             return Some(Reason::NothingAsked);
         }
-        if self.ask.pool.is_some_and(|pool| pool != node.pool) {
+        if self.ask.pool.is_some_and(|pool| pool != row.pool) {
             return Some(Reason::WrongPool);
         }
-        if !self.has_labels(node) {
+        if !self.has_labels(at, row) {
             return Some(Reason::WrongLabel);
         }
         match self.ask.size {
             Size::Units(UnitKind::Cpu, _) => None,
-            Size::Servers(_) => self.likeness(node).is_none().then(|| self.wrong_cards(node)),
+            Size::Servers(_) => self.likeness(at, row).is_none().then(|| self.wrong_cards(node)),
             _ if !node.cards.iter().any(|c| self.serves(c)) => Some(self.wrong_cards(node)),
             Size::Share(share) => self.wrong_for_share(node, share),
-            _ => (self.cards_of_one_model(at, row) < cards_needed).then_some(Reason::TooSmall),
+            _ => (self.size_of_node(at, row) < cards_needed).then_some(Reason::TooSmall),
         }
     }
 
@@ -62,44 +59,41 @@ impl Search<'_> {
         if large.peek().is_none() {
             return Some(Reason::CardMemory);
         }
-        large.all(|c| c.max_shares == 0 && share != c.whole()).then_some(Reason::NoShareSlot)
+        large.all(|c| c.max_shares == 0).then_some(Reason::NoShareSlot)
     }
 
     /// What keeps the ask off the node's cards, or off the server, as things stand.
-    fn no_room(&self, node: &Node, cards_needed: u32) -> Option<Reason> {
+    fn no_room(&self, at: usize, row: &Row, node: &Node, cards_needed: u32) -> Option<Reason> {
         match self.ask.size {
             Size::Servers(_) => server_taken(node),
             Size::Units(UnitKind::Cpu, _) => node.exclusive.then(|| full_or_unclean(node)),
             _ if node.exclusive => Some(full_or_unclean(node)),
-            Size::Cards(_) => self.no_cards(node, cards_needed),
+            Size::Cards(_) => self.no_cards(at, row, cards_needed),
             Size::Share(share) => self.no_share(node, share),
             Size::Units(UnitKind::Tflops, _) => self.no_share(node, Share { compute: 1, memory_mib: 1 }),
         }
     }
 
-    fn no_cards(&self, node: &Node, needed: u32) -> Option<Reason> {
-        let most = |keep: fn(&Card) -> bool| self.most_of_one_model(node, keep);
-        match needed {
-            n if most(|c| c.offered && c.is_free()) >= n => None,
-            n if most(Card::is_free) >= n => Some(Reason::DeviceOut),
-            n if most(|c| c.offered && c.taken.is_none()) >= n => Some(Reason::Unclean),
-            _ => Some(Reason::Full),
+    fn no_cards(&self, at: usize, row: &Row, needed: u32) -> Option<Reason> {
+        let enough = |counts: fn(&Card) -> bool| self.most_of_one_model(at, row, counts) >= needed;
+        if enough(|c| c.offered && c.is_free()) {
+            None
+        } else if enough(Card::is_free) {
+            Some(Reason::DeviceOut)
+        } else if enough(|c| c.offered && c.taken.is_none()) {
+            Some(Reason::Unclean)
+        } else {
+            Some(Reason::Full)
         }
-    }
-
-    fn most_of_one_model(&self, node: &Node, keep: fn(&Card) -> bool) -> u32 {
-        let kept = || node.cards.iter().filter(|c| self.serves(c) && keep(c));
-        let of_model = |model| kept().filter(|c| self.model(c.kind) == model).count() as u32;
-        kept().map(|c| of_model(self.model(c.kind))).max().unwrap_or(0)
     }
 
     fn no_share(&self, node: &Node, share: Share) -> Option<Reason> {
         let any = |test: &dyn Fn(&Card) -> bool| node.cards.iter().filter(|c| self.serves(c)).any(test);
-        if any(&|c| takes(c, share)) {
+        if any(&|c| c.offered && takes(c, share)) {
             None
-        } else if any(&|c| c.fits(share)) {
+        } else if any(&|c| takes(c, share)) {
             Some(Reason::DeviceOut)
-        } else if any(&|c| c.offered && c.cleared().fits(share)) {
+        } else if any(&|c| c.offered && takes(&c.cleared(), share)) {
             Some(Reason::Unclean)
         } else if any(&|c| c.offered && within(share, c.left()) && !c.has_slot()) {
             Some(Reason::NoShareSlot)
@@ -154,6 +148,10 @@ fn server_taken(node: &Node) -> Option<Reason> {
 
 fn full_or_unclean(node: &Node) -> Reason {
     if node.taken_grants == 0 { Reason::Unclean } else { Reason::Full }
+}
+
+fn takes(card: &Card, share: Share) -> bool {
+    card.has_slot() && card.fits(share)
 }
 
 fn within(share: Share, left: Share) -> bool {
