@@ -152,11 +152,6 @@ impl Accounts {
     }
 }
 
-/// What the operator has in `account` over all tenants.
-pub fn operator_total<'a>(books: impl Iterator<Item = &'a Accounts>, account: Account) -> Ticks {
-    books.map(|book| book.balance(account)).sum()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,6 +7,6 @@ mod book;
 mod prices;
 mod rating;
 
-pub use book::{Account, Accounts, Move, Movement, Totals, operator_total};
+pub use book::{Account, Accounts, Move, Movement, Totals};
 pub use prices::{Price, PriceBook, PriceItem, Sku, SkuId};
-pub use rating::{Line, rate, share_milli};
+pub use rating::{Line, affords, rate, share_milli};

@@ -30,6 +30,23 @@ pub fn rate(prices: &PriceBook, sku: SkuId, milli: u64, from: Time, until: Time)
     })
 }
 
+/// Until when `money` pays for `milli` thousandths of `sku` from `from` on: the end of the last whole millisecond that it
+/// covers, at the prices known today. [`Time::MAX`] where it never ends.
+pub fn affords(prices: &PriceBook, sku: SkuId, milli: u64, from: Time, money: Ticks) -> Time {
+    let mut left = money.or_zero();
+    let mut last = from;
+    for line in rate(prices, sku, milli, from, Time::MAX) {
+        let rate = line.micro.rate(milli);
+        match rate.affords(left) {
+            Some(ms) if line.from.plus_ms(ms) < line.until => return line.from.plus_ms(ms),
+            _ => {}
+        }
+        left -= if line.until == Time::MAX { Ticks::ZERO } else { line.ticks };
+        last = line.until;
+    }
+    last
+}
+
 /// The part of a card that a share is billed and counted as, in permille: the larger of its compute and its memory.
 ///
 /// `card_mib` is the card's whole memory; a started permille of memory counts.
@@ -65,6 +82,17 @@ mod tests {
         assert_eq!(lines.len(), 2);
         assert_eq!(lines[0].until, Time(day));
         assert_eq!(lines[0].ticks + lines[1].ticks, Ticks::from_cny(24 * 20 + 24 * 25));
+    }
+
+    #[test]
+    fn money_lasts_as_long_as_the_prices_to_come_allow() {
+        let book = book(&[(0, 20), (HOUR_MS, 40)]);
+        let lasts = |cny| affords(&book, SkuId(0), 1000, Time(0), Ticks::from_cny(cny));
+        assert_eq!(lasts(0), Time(0));
+        assert_eq!(lasts(10), Time(HOUR_MS / 2));
+        assert_eq!(lasts(40), Time(HOUR_MS + HOUR_MS / 2));
+        let free = super::tests::book(&[(0, 0)]);
+        assert_eq!(affords(&free, SkuId(0), 1000, Time(0), Ticks::ZERO), Time::MAX);
     }
 
     #[test]

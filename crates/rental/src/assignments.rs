@@ -1,0 +1,50 @@
+//! What should be running where: a function of the state, read by agents.
+
+use crate::{State, lease};
+use billing::Account;
+use units::{AgentId, Assignment, NodeId, Rate, TenantId, Ticks, Time, Wanted};
+
+/// Everything that should be on the agent's nodes, by node.
+pub fn assignments(state: &State, agent: AgentId) -> Vec<Assignment> {
+    changed_since(state, agent, None)
+}
+
+/// What changed on the agent's nodes in entries after `seq`; with `None`, everything.
+pub fn changed_since(state: &State, agent: AgentId, seq: Option<u64>) -> Vec<Assignment> {
+    let fresh = |changed: u64| seq.is_none_or(|seq| changed > seq);
+    let nodes = state.fleet.nodes_of(agent).filter(|node| fresh(state.lease.node_changed(*node)));
+    nodes.flat_map(|node| on_node(state, node)).filter(|assignment| fresh(assignment.changed)).collect()
+}
+
+fn on_node(state: &State, node: NodeId) -> impl Iterator<Item = Assignment> + '_ {
+    state.lease.on_node(node).filter_map(move |lease| {
+        let member = lease.member(node)?;
+        let wanted = match lease.status {
+            lease::Status::Stopping(_) => Wanted::End,
+            _ => Wanted::Run,
+        };
+        let (lease, attempt, changed) = (lease.id, lease.attempt, lease.changed);
+        Some(Assignment { lease, attempt, changed, wanted, grant: member.grant.clone() })
+    })
+}
+
+/// When a tenant's running leases must stop if nothing is heard from here: balance, credit and grace end at the present
+/// burn of all of them. `None` where that never happens. Costs a walk over the tenant's leases: ask once per poll.
+pub fn stop_by(state: &State, tenant: TenantId, now: Time) -> Option<Time> {
+    let running = || state.lease.of_tenant(tenant, None).filter(|l| l.status == lease::Status::Running);
+    let rate = |lease: &lease::Lease| {
+        let priced = lease.priced?;
+        Some(state.market.prices.at(priced.sku, now)?.micro.rate(priced.milli))
+    };
+    let burn: Rate = running().filter_map(rate).sum();
+    let used: Ticks = running()
+        .filter_map(|lease| {
+            let from = state.money.run(lease.id).and_then(|run| run.charged_until).or(lease.ready)?;
+            Some(rate(lease)?.over(now.since(from)))
+        })
+        .sum();
+    let book = state.money.book(tenant);
+    let left = book.available() + book.balance(Account::Held) - used;
+    let grace = state.market.policy.arrears_grace_ms;
+    burn.affords(left).map(|ms| now.plus_ms(ms).plus_ms(grace))
+}

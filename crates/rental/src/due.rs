@@ -1,0 +1,101 @@
+//! What time itself demands, and how long nothing will be demanded. The one place for timers and for draining the queue.
+
+use crate::{Command, Refusal, State, decide, lease};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use std::hash::{Hash, Hasher};
+use units::{Ask, LeaseId, Time};
+
+/// Renewals are gathered up to this many leases: an entry stays small, and 100,000 leases cost about 400 entries an hour.
+pub const GATHER_LEASES: usize = 256;
+/// Renewals wait for others at most this long; charges end at the lease's own hour all the same.
+pub const GATHER_MS: i64 = 10_000;
+
+/// Waiting leases whose trial failed since anything last changed for the better. A shortcut that is never journaled:
+/// with an empty memo the answer is the same.
+#[derive(Debug, Default)]
+pub struct Failed {
+    room: u64,
+    /// All up to here failed.
+    upto: Option<(Time, LeaseId)>,
+    /// Asks without a place, by hash, with a lease that made them.
+    asks: FxHashMap<u64, LeaseId>,
+    /// Leases refused for other reasons: money, limits.
+    leases: FxHashSet<LeaseId>,
+}
+
+/// The command that is due at `now`, if any. It is never refused and always changes the next answer.
+pub fn due(state: &State, now: Time, failed: &mut Failed) -> Option<Command> {
+    ended(state, now).or_else(|| renewals(state, now)).or_else(|| admission(state, now, failed)).map(Command::Lease)
+}
+
+/// Until when nothing is due if nothing happens.
+pub fn next_wakeup(state: &State, now: Time) -> Option<Time> {
+    let end = state.lease.first_end().map(|(at, _)| at);
+    let gathering = state.lease.due_for_renewal(now).next().map(|(at, _)| at.plus_ms(GATHER_MS));
+    let boundary = state.lease.next_boundary(now);
+    [end, gathering, boundary].into_iter().flatten().min()
+}
+
+fn ended(state: &State, now: Time) -> Option<lease::Command> {
+    let (at, lease) = state.lease.first_end()?;
+    (at <= now).then_some(lease::Command::Expire { lease })
+}
+
+/// Fired when enough are due, when the oldest waited long enough, or at once when one cannot be afforded in full.
+fn renewals(state: &State, now: Time) -> Option<lease::Command> {
+    let mut leases = Vec::new();
+    let mut urgent = false;
+    for (at, lease) in state.lease.due_for_renewal(now).take(GATHER_LEASES) {
+        urgent |= now.since(at) >= GATHER_MS || !affordable(state, lease);
+        leases.push(lease.id);
+    }
+    (urgent || leases.len() == GATHER_LEASES).then_some(lease::Command::Renew { leases })
+}
+
+fn affordable(state: &State, lease: &lease::Lease) -> bool {
+    let Some(priced) = lease.priced else { return true };
+    let price = state.market.prices.at(priced.sku, lease.funded_until).map(|p| p.micro).unwrap_or_default();
+    state.money.book(lease.tenant).available() >= price.rate(priced.milli).over(units::HOUR_MS)
+}
+
+/// The first waiting lease that could have its place now.
+fn admission(state: &State, now: Time, failed: &mut Failed) -> Option<lease::Command> {
+    if failed.room != state.room {
+        *failed = Failed { room: state.room, ..Failed::default() };
+    }
+    for waiting in state.lease.waiting(failed.upto) {
+        if !known_to_fail(state, failed, waiting) {
+            let command = lease::Command::Admit { lease: waiting.id };
+            match decide(state, now, &Command::Lease(command.clone())) {
+                Ok(_) => return Some(command),
+                Err(Refusal::NoCapacity { .. } | Refusal::NeverFits { .. }) => {
+                    failed.asks.entry(shape(&waiting.ask)).or_insert(waiting.id);
+                }
+                Err(_) => {
+                    failed.leases.insert(waiting.id);
+                }
+            }
+        }
+        if now.since(waiting.requested) > state.market.policy.queue_bound_ms {
+            return None;
+        }
+        failed.upto = Some((waiting.requested, waiting.id));
+    }
+    None
+}
+
+fn known_to_fail(state: &State, failed: &Failed, waiting: &lease::Lease) -> bool {
+    let twin = failed.asks.get(&shape(&waiting.ask)).and_then(|twin| state.lease.get(*twin));
+    twin.is_some_and(|twin| same_shape(&twin.ask, &waiting.ask)) || failed.leases.contains(&waiting.id)
+}
+
+/// Asks differ in their interval, which placement does not look at yet.
+fn same_shape(a: &Ask, b: &Ask) -> bool {
+    Ask { interval: a.interval, ..b.clone() } == *a
+}
+
+fn shape(ask: &Ask) -> u64 {
+    let mut hasher = FxHasher::default();
+    (ask.size, &ask.models, ask.card_memory_mib, ask.beside, ask.pool, &ask.labels).hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,130 @@
+//! The fleet as the core knows it: names and standing here, capacity in `placement`.
+
+use super::{Event, Mark};
+use placement::{Fleet, NodeStatus};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use units::{AgentId, DeviceId, Grant, LeaseId, NodeId, PoolId, Share};
+
+/// Pools, agents, nodes and what is taken of them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    devices: Fleet,
+    /// Pools by id, with their names.
+    pub pools: BTreeMap<PoolId, String>,
+    /// Agents by id, with their names.
+    pub agents: BTreeMap<AgentId, String>,
+    /// Nodes by id.
+    pub nodes: BTreeMap<NodeId, Node>,
+    /// Number of the last device ever added.
+    pub last_device: u64,
+    /// Number of the last node ever added.
+    pub last_node: u64,
+    /// What was freed and waits to be measured clean.
+    unclean: BTreeMap<(NodeId, LeaseId), Grant>,
+}
+
+/// A node beside its capacity.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Node {
+    /// Who runs leases on it.
+    pub agent: AgentId,
+    /// Its name.
+    pub name: String,
+    /// Its standing.
+    pub mark: Mark,
+}
+
+impl State {
+    /// Capacity: what there is, what is taken.
+    pub fn devices(&self) -> &Fleet {
+        &self.devices
+    }
+
+    /// Devices on the agent's nodes that wait to be measured clean, ascending.
+    pub fn unclean_of(&self, agent: AgentId) -> Vec<DeviceId> {
+        let mine = |node: &NodeId| self.nodes.get(node).is_some_and(|n| n.agent == agent);
+        let grants = self.unclean.iter().filter(|((node, _), _)| mine(node)).map(|(_, grant)| grant);
+        let mut devices: Vec<DeviceId> = grants.flat_map(|grant| self.whole_cards(grant)).collect();
+        devices.sort_unstable();
+        devices.dedup();
+        devices
+    }
+
+    /// Grants that wait to be measured clean, with the lease that had them.
+    pub fn waiting(&self) -> impl Iterator<Item = (LeaseId, &Grant)> {
+        self.unclean.iter().map(|((_, lease), grant)| (*lease, grant))
+    }
+
+    /// The cards that a grant has whole. They hold memory that must be measured clean; a share is clean when its
+    /// lease's processes are gone.
+    pub fn whole_cards<'a>(&'a self, grant: &'a Grant) -> impl Iterator<Item = DeviceId> + 'a {
+        let whole = |device: DeviceId, share: Share| {
+            share.compute == Share::WHOLE && self.devices.device(device).is_some_and(|d| d.memory_mib() == share.memory_mib)
+        };
+        grant.slices.iter().filter(move |s| whole(s.device, s.share)).map(|s| s.device)
+    }
+
+    /// Nodes of an agent, ascending.
+    pub fn nodes_of(&self, agent: AgentId) -> impl Iterator<Item = NodeId> + '_ {
+        self.nodes.iter().filter(move |(_, node)| node.agent == agent).map(|(id, _)| *id)
+    }
+
+    /// Permille of compute taken over all devices.
+    pub fn taken_compute(&self) -> u64 {
+        let devices = self.devices.nodes().flat_map(|node| node.devices());
+        devices.map(|device| u64::from(device.taken().compute)).sum()
+    }
+}
+
+/// Folds a fact about the fleet.
+pub fn apply(fleet: &mut State, event: Event, room: &mut u64) {
+    match event {
+        Event::PoolAdded(e) => {
+            fleet.pools.insert(e.pool, e.name);
+        }
+        Event::AgentJoined(e) => {
+            fleet.agents.insert(e.agent, e.name);
+        }
+        Event::NodeAdded(e) => {
+            fleet.last_node = e.node.0;
+            fleet.last_device = e.spec.devices.iter().map(|d| d.id.0).fold(fleet.last_device, u64::max);
+            fleet.devices.add_node(e.node, e.spec);
+            fleet.nodes.insert(e.node, Node { agent: e.agent, name: e.name, mark: Mark::Offered });
+            *room += 1;
+        }
+        Event::NodeMarked(e) => {
+            fleet.devices.set_node_offered(e.node, status(e.mark));
+            fleet.nodes.get_mut(&e.node).expect("only a known node is marked").mark = e.mark;
+            *room += 1;
+        }
+        Event::NodeRemoved(e) => {
+            fleet.devices.remove_node(e.node);
+            fleet.nodes.remove(&e.node);
+        }
+        Event::DeviceMarked(e) => {
+            fleet.devices.set_device_offered(e.device, e.offered);
+            *room += 1;
+        }
+        Event::Taken(e) => fleet.devices.take(&e.grants),
+        Event::Freed(e) => {
+            fleet.devices.free(&e.grants);
+            fleet.unclean.extend(e.grants.into_iter().map(|grant| ((grant.node, e.lease), grant)));
+        }
+        Event::Cleared(e) => {
+            for (lease, grant) in e.leases.iter().zip(&e.grants) {
+                fleet.unclean.remove(&(grant.node, *lease));
+            }
+            fleet.devices.clear(&e.grants);
+            *room += 1;
+        }
+    }
+}
+
+fn status(mark: Mark) -> NodeStatus {
+    match mark {
+        Mark::Offered => NodeStatus::Offered,
+        Mark::Draining => NodeStatus::Draining,
+        Mark::Lost => NodeStatus::Lost,
+    }
+}

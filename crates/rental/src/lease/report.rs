@@ -1,0 +1,112 @@
+//! What an agent saw moves a lease on. A report that changes nothing, or is of an earlier attempt, writes nothing.
+
+use super::{
+    Ended, Lease, Member, MemberGone, MemberReady, OnFailure, Queued, Reason, Seen, ServiceEnded, Started, Status, Stopped, Then,
+    settle::{self, Ending},
+};
+use crate::{Event, Refusal, State as Root, draft::Draft, fleet, money::Lost};
+use billing::{affords, rate};
+use units::{NodeId, Observation, Phase, Ticks, Time};
+
+pub(super) fn decide(root: &Root, now: Time, seen: &Observation, since: Time) -> Result<Vec<Event>, Refusal> {
+    let mut draft = Draft::new(root, now);
+    let Some(lease) = root.lease.get(seen.lease).filter(|l| l.attempt == seen.attempt) else { return Ok(Vec::new()) };
+    let Some(member) = lease.member(seen.node) else { return Ok(Vec::new()) };
+    let since = since.min(now);
+    match lease.status {
+        Status::Starting | Status::Running => up(&mut draft, lease, member, (&seen.phase, since)),
+        Status::Stopping(then) => down(&mut draft, lease, then, (seen, since)),
+        Status::Queued | Status::Stopped => {}
+    }
+    Ok(draft.events)
+}
+
+fn up(draft: &mut Draft<'_>, lease: &Lease, member: &Member, (phase, since): (&Phase, Time)) {
+    let started = lease.status == Status::Running;
+    let ending = |reason, then, detail: &str| Ending { at: since, then, reason, detail: detail.to_owned() };
+    match phase {
+        Phase::Starting(_) => {}
+        Phase::Ready => ready(draft, lease, member),
+        Phase::Exited(code) => {
+            settle::stop(draft, lease, ending(Reason::Completed, Then::End, &format!("exit code {code}")));
+        }
+        Phase::OutOfFunds => settle::stop(draft, lease, ending(Reason::BalanceExhausted, Then::Stop, "at its deadline")),
+        Phase::Failed(why) if started => settle::stop(draft, lease, ending(Reason::Failed, after_failure(lease), why)),
+        Phase::Failed(why) => settle::stop(draft, lease, ending(Reason::StartFailed, Then::End, why)),
+        Phase::Gone => {
+            let reason = if started { Reason::Failed } else { Reason::StartFailed };
+            settle::stop(draft, lease, ending(reason, after_failure(lease), "it vanished from its node"));
+            gone(draft, lease, member.grant.node);
+        }
+    }
+}
+
+/// What becomes of a lease that the platform failed.
+pub(super) fn after_failure(lease: &Lease) -> Then {
+    match lease.on_failure {
+        OnFailure::End => Then::End,
+        OnFailure::Requeue => Then::Queue,
+    }
+}
+
+fn ready(draft: &mut Draft<'_>, lease: &Lease, member: &Member) {
+    if lease.status != Status::Starting || member.seen == Seen::Ready {
+        return;
+    }
+    let node = member.grant.node;
+    let others_wait = lease.members.iter().any(|m| m.grant.node != node && m.seen == Seen::NotYet);
+    if others_wait {
+        return draft.lease(lease.tenant, MemberReady { lease: lease.id, node });
+    }
+    let held = draft.state.money.run(lease.id).map_or(Ticks::ZERO, |run| run.held);
+    let prices = &draft.state.market.prices;
+    let funded_until = lease.priced.map_or(Time::MAX, |p| affords(prices, p.sku, p.milli, draft.now, held));
+    draft.lease(lease.tenant, Started { lease: lease.id, funded_until });
+}
+
+fn down(draft: &mut Draft<'_>, lease: &Lease, then: Then, (seen, since): (&Observation, Time)) {
+    let ended = !matches!(seen.phase, Phase::Starting(_) | Phase::Ready);
+    if ended {
+        book_loss(draft, lease, since);
+    }
+    if seen.phase != Phase::Gone {
+        return;
+    }
+    gone(draft, lease, seen.node);
+    let others = lease.members.iter().any(|m| m.grant.node != seen.node && m.seen != Seen::Gone);
+    if !others {
+        arrive(draft, lease, then);
+    }
+}
+
+/// The lease ran on uncovered until the stop was accepted, or until it ended by itself: the operator bears it.
+fn book_loss(draft: &mut Draft<'_>, lease: &Lease, ended: Time) {
+    let Some((from, priced)) = lease.unfunded_from.zip(lease.priced) else { return };
+    let until = ended.min(lease.since);
+    let ticks = rate(&draft.state.market.prices, priced.sku, priced.milli, from, until).map(|line| line.ticks).sum();
+    if until > from {
+        let moves = draft.book(lease.tenant).lose(ticks);
+        let reason = "it ran on after the balance had ended".into();
+        draft.money(lease.tenant, Lost { lease: lease.id, from, until, ticks, reason, moves });
+    }
+    draft.lease(lease.tenant, ServiceEnded { lease: lease.id });
+}
+
+fn gone(draft: &mut Draft<'_>, lease: &Lease, node: NodeId) {
+    let Some(member) = lease.member(node) else { return };
+    draft.lease(lease.tenant, MemberGone { lease: lease.id, node });
+    draft.events.extend(fleet::give_back(&draft.state.fleet, lease.id, vec![member.grant.clone()]));
+}
+
+/// Nothing is left anywhere: the lease becomes what it was to become.
+fn arrive(draft: &mut Draft<'_>, lease: &Lease, then: Then) {
+    let reason = lease.reason.unwrap_or(Reason::Stopped);
+    match then {
+        Then::Stop => draft.lease(lease.tenant, Stopped { lease: lease.id }),
+        Then::Queue => draft.lease(lease.tenant, Queued { lease: lease.id, why: format!("came back: {}", lease.detail) }),
+        Then::End => {
+            let (detail, charged) = (lease.detail.clone(), lease.charged_before);
+            draft.lease(lease.tenant, Ended { lease: lease.id, reason, detail, charged });
+        }
+    }
+}

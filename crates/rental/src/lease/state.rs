@@ -1,0 +1,436 @@
+//! Leases that are not ended, and the ordered indexes that time and agents read.
+
+use super::{Event, OnFailure, Reason, Then};
+use crate::Table;
+use billing::SkuId;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use units::{Ask, Grant, LeaseId, NodeId, ProjectId, Slice, TenantId, Ticks, Time};
+
+/// Where a lease is; see the picture at the top of this area.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Waits for room.
+    Queued,
+    /// Placed, not yet usable on every node.
+    Starting,
+    /// Usable, and charged.
+    Running,
+    /// Charged no more, not yet gone from every node.
+    Stopping(Then),
+    /// Has no place; may be started again.
+    Stopped,
+}
+
+/// How far a node's part of a lease is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Seen {
+    /// Not heard of.
+    NotYet,
+    /// Usable.
+    Ready,
+    /// Nothing of it is left.
+    Gone,
+}
+
+/// A lease's part on one node.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Member {
+    /// What it has there.
+    pub grant: Grant,
+    /// What that counts against the tenant's limit, in thousandths of a card.
+    pub cards: u64,
+    /// How far it is.
+    pub seen: Seen,
+}
+
+/// What is charged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Priced {
+    /// The SKU.
+    pub sku: SkuId,
+    /// How much of it, in thousandths.
+    pub milli: u64,
+}
+
+/// A lease that is not ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Lease {
+    /// Its id.
+    pub id: LeaseId,
+    /// Whose.
+    pub tenant: TenantId,
+    /// Of which project.
+    pub project: ProjectId,
+    /// What was asked for.
+    pub ask: Ask,
+    /// What becomes of it when its service fails.
+    pub on_failure: OnFailure,
+    /// Where it is.
+    pub status: Status,
+    /// Since when.
+    pub since: Time,
+    /// Why it stopped, or is stopping.
+    pub reason: Option<Reason>,
+    /// More on why: of a wait, a stop, a failure.
+    pub detail: String,
+    /// How often it was placed.
+    pub attempt: u32,
+    /// When it was ordered: its place in the queue.
+    pub requested: Time,
+    /// What is charged, once it was placed.
+    pub priced: Option<Priced>,
+    /// Its parts by node; empty where it has no place.
+    pub members: Vec<Member>,
+    /// When this run became usable.
+    pub ready: Option<Time>,
+    /// Covered until then.
+    pub funded_until: Time,
+    /// Since when it runs on grace.
+    pub arrears_since: Option<Time>,
+    /// Since when nothing covered it, until it is known how long it ran on.
+    pub unfunded_from: Option<Time>,
+    /// What earlier runs cost.
+    pub charged_before: Ticks,
+    /// The entry that last changed what should run.
+    pub changed: u64,
+}
+
+impl Lease {
+    /// Its part on a node, while something of it may be there.
+    pub fn member(&self, node: NodeId) -> Option<&Member> {
+        self.members.iter().find(|m| m.grant.node == node && m.seen != Seen::Gone)
+    }
+
+    /// Shares of devices that it has.
+    pub fn slices(&self) -> impl Iterator<Item = &Slice> {
+        self.members.iter().filter(|m| m.seen != Seen::Gone).flat_map(|m| &m.grant.slices)
+    }
+
+    /// When time itself next concerns its money: the end of its cover while it runs.
+    fn boundary(&self) -> Option<(Time, LeaseId)> {
+        (self.status == Status::Running).then_some((self.funded_until, self.id))
+    }
+
+    fn end(&self) -> Option<(Time, LeaseId)> {
+        let live = !matches!(self.status, Status::Stopping(_));
+        self.ask.interval.until.filter(|_| live).map(|end| (end, self.id))
+    }
+
+    fn place_in_queue(&self) -> Option<(Time, LeaseId)> {
+        (self.status == Status::Queued).then_some((self.requested, self.id))
+    }
+}
+
+/// All leases that are not ended.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    leases: Table<LeaseId, Lease>,
+    /// Number of the last lease ever ordered.
+    pub last: u64,
+    boundaries: BTreeSet<(Time, LeaseId)>,
+    ends: BTreeSet<(Time, LeaseId)>,
+    queue: BTreeSet<(Time, LeaseId)>,
+    tenants: Table<TenantId, OfTenant>,
+    nodes: Table<NodeId, OnNode>,
+}
+
+/// A tenant's leases and what they count for.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct OfTenant {
+    leases: BTreeSet<LeaseId>,
+    cards_milli: u64,
+}
+
+/// What a node has to do with.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct OnNode {
+    leases: Vec<LeaseId>,
+    changed: u64,
+}
+
+/// Which entry an event stands in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct At {
+    pub seq: u64,
+    pub time: Time,
+}
+
+impl State {
+    /// A lease that is not ended.
+    pub fn get(&self, lease: LeaseId) -> Option<&Lease> {
+        self.leases.get(lease)
+    }
+
+    /// All of them, ascending by id. Sorts: for lists and checks.
+    pub fn all(&self) -> impl Iterator<Item = &Lease> {
+        self.leases.sorted().into_iter().map(|(_, lease)| lease)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.leases.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.leases.is_empty()
+    }
+
+    /// A tenant's leases after `after`, ascending.
+    pub fn of_tenant(&self, tenant: TenantId, after: Option<LeaseId>) -> impl Iterator<Item = &Lease> {
+        let from = after.map_or(LeaseId(0), |last| LeaseId(last.0 + 1));
+        let ids = self.tenants.get(tenant).into_iter().flat_map(move |t| t.leases.range(from..));
+        ids.filter_map(|id| self.leases.get(*id))
+    }
+
+    /// How many leases a tenant has that are not ended.
+    pub fn count_of(&self, tenant: TenantId) -> usize {
+        self.tenants.get(tenant).map_or(0, |t| t.leases.len())
+    }
+
+    /// Cards in thousandths that count against a tenant's limit: until they are freed.
+    pub fn cards_milli_of(&self, tenant: TenantId) -> u64 {
+        self.tenants.get(tenant).map_or(0, |t| t.cards_milli)
+    }
+
+    /// Leases whose cover ends at or before `now`, by time.
+    pub fn due_for_renewal(&self, now: Time) -> impl Iterator<Item = (Time, &Lease)> {
+        self.boundaries.range(..=(now, LeaseId(u64::MAX))).filter_map(|(at, id)| Some((*at, self.leases.get(*id)?)))
+    }
+
+    /// The first end of cover after `now`.
+    pub fn next_boundary(&self, now: Time) -> Option<Time> {
+        self.boundaries.range((now.plus_ms(1), LeaseId(0))..).next().map(|(at, _)| *at)
+    }
+
+    /// The lease whose own end comes first.
+    pub fn first_end(&self) -> Option<(Time, LeaseId)> {
+        self.ends.first().copied()
+    }
+
+    /// Waiting leases, the longest first, after a place in the queue.
+    pub fn waiting(&self, after: Option<(Time, LeaseId)>) -> impl Iterator<Item = &Lease> {
+        let from = after.map_or((Time(i64::MIN), LeaseId(0)), |(at, id)| (at, LeaseId(id.0 + 1)));
+        self.queue.range(from..).filter_map(|(_, id)| self.leases.get(*id))
+    }
+
+    /// How many leases wait.
+    pub fn queue_len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Leases that have something on a node, in the order they came.
+    pub fn on_node(&self, node: NodeId) -> impl Iterator<Item = &Lease> {
+        let ids = self.nodes.get(node).into_iter().flat_map(|n| &n.leases);
+        ids.filter_map(|id| self.leases.get(*id))
+    }
+
+    /// The entry that last changed what should run on a node.
+    pub fn node_changed(&self, node: NodeId) -> u64 {
+        self.nodes.get(node).map_or(0, |n| n.changed)
+    }
+
+    /// Recounts every index.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let mut expected = State { last: self.last, ..State::default() };
+        let changes: Vec<(NodeId, u64)> = self.nodes.sorted().into_iter().map(|(id, n)| (id, n.changed)).collect();
+        for lease in self.all() {
+            expected.boundaries.extend(lease.boundary());
+            expected.ends.extend(lease.end());
+            expected.queue.extend(lease.place_in_queue());
+            let tenant = expected.tenants.entry(lease.tenant);
+            tenant.leases.insert(lease.id);
+            tenant.cards_milli += lease.members.iter().filter(|m| m.seen != Seen::Gone).map(|m| m.cards).sum::<u64>();
+        }
+        for (node, _) in changes {
+            let here: BTreeSet<LeaseId> = self.on_node(node).map(|l| l.id).collect();
+            let should: BTreeSet<LeaseId> = self.all().filter(|l| l.member(node).is_some()).map(|l| l.id).collect();
+            if here != should {
+                return Err(format!("{node} has {here:?} but should have {should:?}"));
+            }
+        }
+        for (tenant, of) in self.tenants.sorted() {
+            let should = expected.tenants.get(tenant).cloned().unwrap_or_default();
+            if *of != should {
+                return Err(format!("{tenant} counts {of:?} but should count {should:?}"));
+            }
+        }
+        let same = self.boundaries == expected.boundaries && self.ends == expected.ends && self.queue == expected.queue;
+        if same { Ok(()) } else { Err("an index of leases is out of step".into()) }
+    }
+
+    /// Changes a lease and keeps the indexes in step.
+    fn change(&mut self, id: LeaseId, change: impl FnOnce(&mut Lease)) {
+        let lease = self.leases.get_mut(id).expect("events name leases that are not ended");
+        let before = (lease.boundary(), lease.end(), lease.place_in_queue());
+        change(lease);
+        let after = (lease.boundary(), lease.end(), lease.place_in_queue());
+        step(&mut self.boundaries, before.0, after.0);
+        step(&mut self.ends, before.1, after.1);
+        step(&mut self.queue, before.2, after.2);
+    }
+
+    fn touch(&mut self, lease: LeaseId, seq: u64) {
+        let Some(lease) = self.leases.get_mut(lease) else { return };
+        lease.changed = seq;
+        for member in lease.members.iter().filter(|m| m.seen != Seen::Gone) {
+            self.nodes.entry(member.grant.node).changed = seq;
+        }
+    }
+}
+
+fn step(index: &mut BTreeSet<(Time, LeaseId)>, before: Option<(Time, LeaseId)>, after: Option<(Time, LeaseId)>) {
+    if before == after {
+        return;
+    }
+    if let Some(before) = before {
+        index.remove(&before);
+    }
+    index.extend(after);
+}
+
+/// Folds a fact about a lease.
+pub(crate) fn apply(state: &mut State, at: At, tenant: TenantId, event: Event) {
+    match event {
+        Event::Requested(e) => {
+            state.last = e.lease.0;
+            state.tenants.entry(tenant).leases.insert(e.lease);
+            let end = e.ask.interval.until.map(|end| (end, e.lease));
+            state.ends.extend(end);
+            state.leases.insert(e.lease, ordered(e, tenant, at.time));
+        }
+        Event::Queued(e) => state.change(e.lease, |lease| {
+            lease.status = Status::Queued;
+            lease.since = at.time;
+            lease.detail = e.why;
+            lease.members.clear();
+        }),
+        Event::Placed(e) => place(state, at, tenant, e),
+        Event::MemberReady(e) => state.change(e.lease, |lease| see(lease, e.node, Seen::Ready)),
+        Event::Started(e) => state.change(e.lease, |lease| {
+            lease.members.iter_mut().for_each(|m| m.seen = Seen::Ready);
+            lease.status = Status::Running;
+            lease.since = at.time;
+            lease.ready = Some(at.time);
+            lease.funded_until = e.funded_until;
+            lease.arrears_since = None;
+        }),
+        Event::Renewed(e) => state.change(e.lease, |lease| {
+            lease.funded_until = e.funded_until;
+            lease.arrears_since = e.arrears_since;
+        }),
+        Event::Extended(e) => state.change(e.lease, |lease| lease.ask.interval.until = e.until),
+        Event::Resized(e) => resize(state, at, tenant, e),
+        Event::Stopping(e) => {
+            state.change(e.lease, |lease| {
+                lease.status = Status::Stopping(e.then);
+                lease.since = at.time;
+                lease.reason = Some(e.reason);
+                lease.detail = e.detail;
+                lease.charged_before += e.charged;
+                lease.unfunded_from = e.unfunded_from;
+                lease.ready = None;
+            });
+            state.touch(e.lease, at.seq);
+        }
+        Event::ServiceEnded(e) => state.change(e.lease, |lease| lease.unfunded_from = None),
+        Event::MemberGone(e) => leave(state, at, tenant, e.lease, e.node),
+        Event::Stopped(e) => state.change(e.lease, |lease| {
+            lease.status = Status::Stopped;
+            lease.since = at.time;
+            lease.members.clear();
+        }),
+        Event::Ended(e) => {
+            // Out of every index first, by way of a state that is in none.
+            state.change(e.lease, |lease| lease.status = Status::Stopping(Then::End));
+            state.leases.remove(e.lease);
+            state.tenants.entry(tenant).leases.remove(&e.lease);
+        }
+    }
+}
+
+fn ordered(e: super::Requested, tenant: TenantId, now: Time) -> Lease {
+    Lease {
+        id: e.lease,
+        tenant,
+        project: e.project,
+        ask: e.ask,
+        on_failure: e.on_failure,
+        // The entry goes on to queue or place it.
+        status: Status::Stopped,
+        since: now,
+        reason: None,
+        detail: String::new(),
+        attempt: 0,
+        requested: now,
+        priced: None,
+        members: Vec::new(),
+        ready: None,
+        funded_until: now,
+        arrears_since: None,
+        unfunded_from: None,
+        charged_before: Ticks::ZERO,
+        changed: 0,
+    }
+}
+
+fn place(state: &mut State, at: At, tenant: TenantId, e: super::Placed) {
+    state.tenants.entry(tenant).cards_milli += e.cards.iter().sum::<u64>();
+    for grant in &e.grants {
+        let node = state.nodes.entry(grant.node);
+        node.leases.push(e.lease);
+        node.changed = at.seq;
+    }
+    state.change(e.lease, |lease| {
+        lease.status = Status::Starting;
+        lease.since = at.time;
+        lease.reason = None;
+        lease.detail.clear();
+        lease.attempt = e.attempt;
+        lease.priced = Some(Priced { sku: e.sku_id, milli: e.milli });
+        let parts = e.grants.into_iter().zip(e.cards);
+        lease.members = parts.map(|(grant, cards)| Member { grant, cards, seen: Seen::NotYet }).collect();
+        lease.changed = at.seq;
+    });
+}
+
+fn resize(state: &mut State, at: At, tenant: TenantId, e: super::Resized) {
+    let mut before = 0;
+    let after: u64 = e.cards.iter().sum();
+    state.change(e.lease, |lease| {
+        before = lease.members.iter().map(|m| m.cards).sum();
+        lease.ask = e.ask;
+        lease.funded_until = e.funded_until;
+        if let Some(priced) = &mut lease.priced {
+            priced.milli = e.milli;
+        }
+        for (member, (grant, cards)) in lease.members.iter_mut().zip(e.grants.into_iter().zip(e.cards)) {
+            member.grant = grant;
+            member.cards = cards;
+        }
+    });
+    let of = state.tenants.entry(tenant);
+    of.cards_milli = of.cards_milli + after - before;
+    state.touch(e.lease, at.seq);
+}
+
+fn leave(state: &mut State, at: At, tenant: TenantId, lease: LeaseId, node: NodeId) {
+    let on_node = state.nodes.entry(node);
+    on_node.leases.retain(|id| *id != lease);
+    on_node.changed = at.seq;
+    let mut left = 0;
+    state.change(lease, |lease| {
+        left = lease.member(node).map_or(0, |m| m.cards);
+        see(lease, node, Seen::Gone);
+        lease.changed = at.seq;
+    });
+    state.tenants.entry(tenant).cards_milli -= left;
+}
+
+fn see(lease: &mut Lease, node: NodeId, seen: Seen) {
+    for member in lease.members.iter_mut().filter(|m| m.grant.node == node) {
+        member.seen = seen;
+    }
+}
