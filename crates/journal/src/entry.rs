@@ -15,7 +15,7 @@
 //! (see [`crate::leaf`]) stands beside them so that hashes can be served without the log secret, and so
 //! that a changed byte can be traced to its part. The frame tells a torn row from a whole one.
 //!
-//! A **part** is opaque here but for its first three fields, which `verify` reads: a CBOR array
+//! A **part** is opaque here but for its first three fields, which [`crate::verify`] reads: a CBOR array
 //! `[seq, time in ms, part_seq, …]` (or a map with keys 0, 1, 2). `part_seq` counts an owner's parts: 1,
 //! 2, 3 … without gap, so that an omission shows.
 

@@ -11,10 +11,16 @@
 //! | [`tree`] | the right edge of the Merkle tree |
 //! | [`proof`] | inclusion and consistency proofs |
 //! | [`note`], [`checkpoint`] | signed notes and checkpoints |
+//! | [`bundle`] | an owner's parts with all that is needed to check them |
 //! | [`keys`] | the key files |
+//! | [`sqlite`] | the data folder |
+//!
+//! [`publish`] gives the resources that `tlog-tiles` puts under paths; [`verify`] checks data folders, bundles and
+//! published logs.
 //!
 //! The stores are [`Memory`] and [`Sqlite`]; both keep the contract of [`Store`].
 
+pub mod bundle;
 pub mod checkpoint;
 pub mod entry;
 mod failure;
@@ -24,11 +30,14 @@ pub mod leaf;
 mod memory;
 pub mod note;
 pub mod proof;
+pub mod publish;
 pub mod sqlite;
 mod store;
 pub mod tile;
 pub mod tree;
+pub mod verify;
 
+pub use bundle::Bundle;
 pub use checkpoint::Checkpoint;
 pub use entry::{Entry, Part, PartRef, Stored};
 pub use failure::{Failure, Place};

@@ -27,6 +27,13 @@ pub struct TileId {
     pub number: u64,
 }
 
+impl TileId {
+    /// The seq of the first entry beneath the hash at this place in the tile.
+    pub fn first_seq(self, at: usize) -> u64 {
+        1 + ((self.number * WIDTH as u64 + at as u64) << (8 * self.level))
+    }
+}
+
 /// Something published under a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resource {

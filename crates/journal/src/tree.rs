@@ -92,9 +92,14 @@ impl Tree {
         }
     }
 
+    /// The tiles that were finished since the last call.
+    pub fn take_full_tiles(&mut self) -> Vec<(TileId, Vec<Hash>)> {
+        std::mem::take(&mut self.full)
+    }
+
     /// The tiles that changed since the last call, finished or not.
     pub fn take_tiles(&mut self) -> Vec<(TileId, Vec<Hash>)> {
-        let mut changed = std::mem::take(&mut self.full);
+        let mut changed = self.take_full_tiles();
         for (level, hashes) in self.tiles.iter().enumerate().filter(|(_, hashes)| !hashes.is_empty()) {
             if self.touched & (1 << level) != 0 {
                 let id = TileId { level: level as u8, number: self.size >> (8 * (level + 1)) };

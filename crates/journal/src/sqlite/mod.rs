@@ -28,7 +28,7 @@ use crate::Failure;
 use rusqlite::ErrorCode;
 
 const DATABASE: &str = "journal.sqlite";
-const KEYS: &str = "keys";
+pub(crate) const KEYS: &str = "keys";
 const LOCK: &str = "lock";
 
 /// Turns an error of SQLite into a failure. A full disk or a lock may pass; everything else, a failed fsync above

@@ -39,6 +39,12 @@ impl Reader {
         Self::open_with(&self.folder, self.vfs.as_deref())
     }
 
+    /// From now on every call sees the log as it is now.
+    pub(crate) fn hold(&self) -> Result<(), Failure> {
+        self.connection.execute_batch("BEGIN").map_err(failed("opening the journal to read"))?;
+        self.size().map(|_| ())
+    }
+
     /// The row of entry `seq` as it is stored, unchecked.
     pub(crate) fn row(&self, seq: u64) -> Result<Option<Vec<u8>>, Failure> {
         self.query("reading the journal", "SELECT row FROM entry WHERE seq = ?1", |select| {
