@@ -1,7 +1,7 @@
 //! Prints how long one placement takes on half-full fleets: 64 nodes × 8 cards, and 1,213 nodes with 6,212 cards
 //! (the size of Alibaba's cluster-trace-gpu-v2023). Run with `cargo run --release -p placement --example rate`.
 
-use placement::{DeviceSpec, Fleet, NodeSpec, place};
+use placement::{DeviceSpec, Fleet, NodeSpec, could_ever_fit, place};
 use std::{hint::black_box, time::Instant};
 use units::{Accept, Ask, Beside, DeviceId, Interval, NodeId, PoolId, Share, Size, Time, UnitKind};
 
@@ -11,11 +11,30 @@ const MODELS: [(&str, u32, u32); 4] =
 fn main() {
     let small = half_full((0..64).map(|_| (0, 8)));
     let large = half_full((0..1213).map(|at| (at as usize % 4, if at < 720 { 8 } else { u64::from(at < 1172) })));
-    println!("{:28}{:>16}{:>16}", "one placement", "512 cards", "6,212 cards");
+    println!("{:28}{:>16}{:>16}", "half full", "512 cards", "6,212 cards");
     for (name, size, models) in asks() {
         let ask = ask(size, models);
-        println!("{name:28}{:>13.2} µs{:>13.2} µs", micros(&small, &ask), micros(&large, &ask));
+        let one = |fleet| micros(|| drop(black_box(place(black_box(fleet), black_box(&ask)))));
+        println!("{name:28}{:>13.2} µs{:>13.2} µs", one(&small), one(&large));
     }
+    let (never, one) = (ask(Size::Cards(9_000), &[]), ask(Size::Cards(1), &[0]));
+    let ever = |fleet| micros(|| assert!(!could_ever_fit(fleet, black_box(&never))));
+    println!("{:28}{:>13.2} µs{:>13.2} µs", "could 9,000 cards ever fit?", ever(&small), ever(&large));
+    println!(
+        "{:28}{:>13.2} µs{:>13.2} µs",
+        "take, free, clear a card",
+        turnover(small.clone(), &one),
+        turnover(large.clone(), &one)
+    );
+}
+
+fn turnover(mut fleet: Fleet, ask: &Ask) -> f64 {
+    let grants = place(&fleet, ask).expect("a half-full fleet has a free card");
+    micros(|| {
+        fleet.take(black_box(&grants));
+        fleet.free(&grants);
+        fleet.clear(&grants);
+    })
 }
 
 fn asks() -> [(&'static str, Size, &'static [usize]); 9] {
@@ -33,14 +52,12 @@ fn asks() -> [(&'static str, Size, &'static [usize]); 9] {
     ]
 }
 
-fn micros(fleet: &Fleet, ask: &Ask) -> f64 {
+fn micros(mut work: impl FnMut()) -> f64 {
     let mut runs = 0;
     let start = Instant::now();
     while start.elapsed().as_millis() < 300 {
-        for _ in 0..100 {
-            let _ = black_box(place(black_box(fleet), black_box(ask)));
-        }
-        runs += 100;
+        (0..20).for_each(|_| work());
+        runs += 20;
     }
     start.elapsed().as_secs_f64() * 1e6 / f64::from(runs)
 }

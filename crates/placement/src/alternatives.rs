@@ -1,6 +1,6 @@
-//! What would fit instead, and whether an ask could ever fit.
+//! What would fit instead.
 
-use crate::{Fleet, NodeStatus, card::Held, find};
+use crate::{Fleet, find};
 use minicbor::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 use units::{Accept, Ask, Share, Size};
@@ -43,27 +43,6 @@ pub fn alternatives(fleet: &Fleet, ask: &Ask) -> Vec<Alternative> {
     let any_pool = ask.pool.map(|_| (Change::AnyPool, Ask { pool: None, ..ask.clone() }));
     let all = smaller.into_iter().chain(others).chain(any_pool);
     all.filter(|(_, ask)| find(fleet, ask).is_some()).map(|(change, ask)| Alternative { change, ask }).collect()
-}
-
-/// Whether the ask would fit if the whole fleet were offered, clean and empty. One that never can is refused, not queued.
-pub fn could_ever_fit(fleet: &Fleet, ask: &Ask) -> bool {
-    find(fleet, ask).is_some() || find(&emptied(fleet), ask).is_some()
-}
-
-fn emptied(fleet: &Fleet) -> Fleet {
-    let mut fleet = fleet.clone();
-    for node in &mut fleet.nodes {
-        node.status = NodeStatus::Offered;
-        (node.taken_grants, node.unclean_grants, node.exclusive) = (0, 0, false);
-        for amount in [&mut node.cpu, &mut node.memory] {
-            (amount.taken, amount.unclean) = (0, 0);
-        }
-        for card in &mut node.cards {
-            (card.taken, card.unclean, card.offered) = (Held::default(), Held::default(), true);
-        }
-    }
-    fleet.summarise();
-    fleet
 }
 
 fn smaller_change(size: Size) -> Change {

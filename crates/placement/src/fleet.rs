@@ -112,7 +112,7 @@ impl Fleet {
     }
 
     /// Makes all summaries anew: after nodes came or went.
-    pub(crate) fn summarise(&mut self) {
+    fn summarise(&mut self) {
         self.rows.clear();
         self.spaces.clear();
         for node in &self.nodes {

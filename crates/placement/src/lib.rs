@@ -15,10 +15,10 @@ mod spec;
 mod view;
 mod why;
 
-pub use alternatives::{Alternative, Change, alternatives, could_ever_fit};
+pub use alternatives::{Alternative, Change, alternatives};
 pub use fleet::Fleet;
 pub use node::Amount;
-pub use place::{find, place};
+pub use place::{could_ever_fit, find, place};
 pub use spec::{DeviceSpec, NodeSpec, NodeStatus};
 pub use view::{DeviceView, NodeView, Occupancy};
 pub use why::{Reason, WhyNot};

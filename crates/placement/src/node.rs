@@ -104,6 +104,6 @@ impl Node {
             self.card_mut(slice.device).clear(slice.share);
         }
         self.unclean_grants = self.unclean_grants.checked_sub(1).expect("only what was freed is cleared");
-        self.exclusive &= !grant.exclusive;
+        self.exclusive = false;
     }
 }

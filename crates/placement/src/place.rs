@@ -3,6 +3,7 @@
 mod cards;
 mod compute;
 mod cpu;
+mod ever;
 mod search;
 mod servers;
 mod shares;
@@ -32,6 +33,11 @@ pub fn place(fleet: &Fleet, ask: &Ask) -> Result<Vec<Grant>, WhyNot> {
 /// [`place`] for those who do not want to know why: a refusal is then as cheap as a success.
 pub fn find(fleet: &Fleet, ask: &Ask) -> Option<Vec<Grant>> {
     Search::new(fleet, ask).find()
+}
+
+/// Whether the ask would fit if the whole fleet were offered, clean and empty. One that never can is refused, not queued.
+pub fn could_ever_fit(fleet: &Fleet, ask: &Ask) -> bool {
+    Search::new(fleet, ask).could_ever_fit()
 }
 
 impl Search<'_> {

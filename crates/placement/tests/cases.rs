@@ -1,6 +1,6 @@
 //! Scenarios from practice: bursts of shares, memory to the last MiB, whole cards beside shares, gangs, servers.
 
-use placement::{DeviceSpec, Fleet, NodeSpec, NodeStatus, Reason, could_ever_fit, place};
+use placement::{Change, DeviceSpec, Fleet, NodeSpec, NodeStatus, Reason, alternatives, could_ever_fit, place};
 use units::{Accept, Ask, Beside, DeviceId, Grant, Interval, NodeId, PoolId, Share, Size, Time, UnitKind};
 
 const GIB: u32 = 1024;
@@ -162,7 +162,7 @@ fn compute_is_whole_cards_and_one_share_for_the_rest() {
     let mut fleet = fleet(&[("A40", 2), ("A40", 2)]);
     let grants = rent(&mut fleet, &ask(Size::Units(UnitKind::Tflops, 230_001))).unwrap();
     assert_eq!(devices(&grants), [100, 101, 200]);
-    assert_eq!(grants[1].slices[0].share, Share { compute: 301, memory_mib: 14_795 });
+    assert_eq!(grants[1].slices[0].share, Share { compute: 301, memory_mib: 14_794 });
     // 69.9 % of one card and one whole card are left.
     assert!(rent(&mut fleet, &ask(Size::Units(UnitKind::Tflops, 170_000))).is_err());
     rent(&mut fleet, &ask(Size::Units(UnitKind::Tflops, 169_000))).unwrap();
@@ -189,4 +189,144 @@ fn a_refusal_counts_the_first_reason_of_every_node() {
         rent(&mut fleet, &four).unwrap_err(),
         "7 nodes: 2 wrong model, 1 too few cards, 1 lost, 1 draining, 1 with a device out of service, 1 full"
     );
+}
+
+#[test]
+fn a_share_goes_to_the_card_with_the_least_left_wherever_it_is() {
+    let mut fleet = fleet(&[("A40", 1), ("A40", 2)]);
+    rent(&mut fleet, &share(400, 4 * GIB)).unwrap();
+    let elsewhere = Grant {
+        node: NodeId(2),
+        cpu_milli: 0,
+        memory_mib: 0,
+        slices: vec![units::Slice { device: DeviceId(201), share: Share { compute: 500, memory_mib: 4 * GIB } }],
+        exclusive: false,
+    };
+    fleet.take(&[elsewhere]);
+    assert_eq!(devices(&rent(&mut fleet, &share(450, 4 * GIB)).unwrap()), [201]);
+    assert_eq!(devices(&rent(&mut fleet, &share(450, 4 * GIB)).unwrap()), [100]);
+    assert_eq!(devices(&rent(&mut fleet, &share(450, 4 * GIB)).unwrap()), [200]);
+}
+
+#[test]
+fn no_card_takes_more_shares_than_it_may() {
+    let mut fleet = fleet(&[("A40", 1)]);
+    for _ in 0..8 {
+        rent(&mut fleet, &share(100, 4 * GIB)).unwrap();
+    }
+    assert_eq!(rent(&mut fleet, &share(100, 4 * GIB)).unwrap_err(), "1 node: 1 without a free share slot");
+}
+
+#[test]
+fn compute_takes_the_lowest_rank_first_and_then_what_is_left_elsewhere() {
+    let mut fleet = fleet(&[("T4", 1), ("A40", 1), ("A40", 1)]);
+    let compute = |milli| Ask { models: accept(&["A40", "T4"]), ..ask(Size::Units(UnitKind::Tflops, milli)) };
+    assert_eq!(devices(&rent(&mut fleet, &compute(60_000)).unwrap()), [200]);
+    assert_eq!(devices(&rent(&mut fleet, &compute(140_000)).unwrap()), [200, 300]);
+    assert_eq!(devices(&rent(&mut fleet, &compute(90_000)).unwrap()), [100]);
+    assert!(rent(&mut fleet, &compute(11_000)).is_err());
+    assert_eq!(devices(&rent(&mut fleet, &compute(10_000)).unwrap()), [100]);
+}
+
+#[test]
+fn compute_of_several_remainders_adds_up() {
+    let mut fleet = fleet(&[("A40", 1), ("A40", 1), ("A40", 1)]);
+    for id in 1..=3 {
+        let grant = Grant {
+            node: NodeId(id),
+            cpu_milli: 0,
+            memory_mib: 0,
+            slices: vec![units::Slice {
+                device: DeviceId(100 * id),
+                share: Share { compute: 200 * id as u32, memory_mib: 4 * GIB },
+            }],
+            exclusive: false,
+        };
+        fleet.take(&[grant]);
+    }
+    let grants = rent(&mut fleet, &ask(Size::Units(UnitKind::Tflops, 150_000))).unwrap();
+    let compute: Vec<u32> = grants.iter().map(|grant| grant.slices[0].share.compute).collect();
+    assert_eq!(compute, [800, 600, 100]);
+}
+
+#[test]
+fn servers_of_one_lease_are_alike() {
+    let mut fleet = fleet(&[("A40", 8), ("A40", 4), ("T4", 8), ("A40", 8), ("-", 0)]);
+    let two = Ask { models: accept(&["A40", "T4"]), ..ask(Size::Servers(2)) };
+    assert_eq!(nodes(&rent(&mut fleet, &two).unwrap()), [(1, 8), (4, 8)]);
+    assert!(rent(&mut fleet, &two).is_err());
+    let one = Ask { size: Size::Servers(1), ..two };
+    assert_eq!(nodes(&rent(&mut fleet, &one).unwrap()), [(2, 4)]);
+    assert_eq!(nodes(&rent(&mut fleet, &ask(Size::Servers(1))).unwrap()), [(5, 0)]);
+}
+
+#[test]
+fn two_gangs_of_all_nodes_never_share_them() {
+    let mut fleet = fleet(&[("A40", 8); 100]);
+    let gang = ask(Size::Cards(800));
+    let first = rent(&mut fleet, &gang).unwrap();
+    assert_eq!(first.len(), 100);
+    assert_eq!(rent(&mut fleet, &gang).unwrap_err(), "100 nodes: 100 full");
+    end(&mut fleet, &first);
+    assert_eq!(rent(&mut fleet, &gang), Ok(first));
+}
+
+#[test]
+fn labels_are_honoured_however_many_the_fleet_has() {
+    let mut fleet = Fleet::default();
+    for id in 1..=100 {
+        let labels = vec![format!("host=n{id}"), "region=north".into()];
+        fleet.add_node(NodeId(id), NodeSpec { labels, ..node(id, "A40", 1) });
+    }
+    for id in [1, 70, 100] {
+        let here = Ask { labels: vec!["region=north".into(), format!("host=n{id}")], ..ask(Size::Cards(1)) };
+        assert_eq!(nodes(&rent(&mut fleet, &here).unwrap()), [(id, 1)]);
+    }
+    let nowhere = Ask { labels: vec!["host=n101".into()], ..ask(Size::Cards(1)) };
+    assert_eq!(rent(&mut fleet, &nowhere).unwrap_err(), "100 nodes: 100 without the label");
+    assert!(!could_ever_fit(&fleet, &nowhere));
+}
+
+#[test]
+fn a_node_leaves_and_its_devices_with_it() {
+    let mut fleet = fleet(&[("A40", 2), ("A40", 2), ("T4", 2)]);
+    fleet.remove_node(NodeId(2));
+    fleet.check().unwrap();
+    assert!(fleet.node(NodeId(2)).is_none() && fleet.device(DeviceId(200)).is_none());
+    let t4 = Ask { models: accept(&["T4"]), ..ask(Size::Cards(2)) };
+    assert_eq!(devices(&rent(&mut fleet, &t4).unwrap()), [300, 301]);
+    fleet.add_node(NodeId(2), node(2, "T4", 1));
+    fleet.check().unwrap();
+}
+
+#[test]
+fn what_would_fit_instead_is_said_and_is_true() {
+    let mut fleet = fleet(&[("A40", 4), ("T4", 8)]);
+    rent(&mut fleet, &Ask { models: accept(&["A40"]), ..ask(Size::Cards(1)) }).unwrap();
+    let four = Ask { models: accept(&["A40"]), pool: Some(PoolId(1)), ..ask(Size::Cards(4)) };
+    let offers: Vec<_> = alternatives(&fleet, &four).into_iter().map(|a| (a.change, a.ask.size, a.ask.models)).collect();
+    assert_eq!(
+        offers,
+        [(Change::Fewer, Size::Cards(3), accept(&["A40"])), (Change::OtherModel, Size::Cards(4), accept(&["T4"])),]
+    );
+    let elsewhere = Ask { pool: Some(PoolId(2)), ..four };
+    let offers: Vec<_> = alternatives(&fleet, &Ask { size: Size::Cards(3), ..elsewhere }).into_iter().map(|a| a.change).collect();
+    assert_eq!(offers, [Change::AnyPool]);
+}
+
+#[test]
+#[should_panic(expected = "never over-committed")]
+fn taking_what_is_not_there_is_a_bug() {
+    let mut fleet = fleet(&[("A40", 1)]);
+    let grants = rent(&mut fleet, &share(501, 4 * GIB)).unwrap();
+    fleet.take(&grants);
+}
+
+#[test]
+#[should_panic(expected = "only an empty node leaves")]
+fn a_node_with_unclean_capacity_cannot_leave() {
+    let mut fleet = fleet(&[("A40", 1)]);
+    let grants = rent(&mut fleet, &ask(Size::Cards(1))).unwrap();
+    fleet.free(&grants);
+    fleet.remove_node(NodeId(1));
 }

@@ -7,13 +7,22 @@ use crate::{
 };
 use units::Grant;
 
-/// Free cards of one model on one node.
+/// Cards of one accepted model on one node.
 #[derive(Clone, Copy)]
-struct Group {
-    node: usize,
-    model: u16,
-    rank: u32,
-    free: u32,
+pub(super) struct Group {
+    pub node: usize,
+    pub model: u16,
+    pub rank: u32,
+    pub cards: u32,
+}
+
+/// Which cards of a node a group counts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Counted {
+    /// Those that can be leased whole now.
+    Free,
+    /// All, used or not.
+    All,
 }
 
 impl Search<'_> {
@@ -29,9 +38,9 @@ impl Search<'_> {
     fn tightest_node(&self, n: u32) -> Option<Group> {
         let mut best: Option<((u32, u16), Group)> = None;
         for (node, row) in self.rows().filter(|(_, row)| u32::from(row.free_cards) >= n) {
-            self.each_group(node, row, |group| {
+            self.each_group(node, row, Counted::Free, |group| {
                 let key = (group.rank, row.free_cards);
-                if group.free >= n && best.as_ref().is_none_or(|(least, _)| key < *least) {
+                if group.cards >= n && best.as_ref().is_none_or(|(least, _)| key < *least) {
                     best = Some((key, group));
                 }
             });
@@ -40,10 +49,11 @@ impl Search<'_> {
     }
 
     /// Calls back once for each accepted model of which the node has cards.
-    fn each_group(&self, node: usize, row: &Row, mut each: impl FnMut(Group)) {
+    pub(super) fn each_group(&self, node: usize, row: &Row, counted: Counted, mut each: impl FnMut(Group)) {
         if row.kind != MIXED {
             if let Some(rank) = self.rank(row.kind) {
-                each(Group { node, model: self.model(row.kind), rank, free: u32::from(row.free_cards) });
+                let cards = u32::from(if counted == Counted::Free { row.free_cards } else { row.cards });
+                each(Group { node, model: self.model(row.kind), rank, cards });
             }
             return;
         }
@@ -52,8 +62,8 @@ impl Search<'_> {
             let (model, Some(rank)) = (self.model(card.kind), self.rank(card.kind)) else { continue };
             let same = |c: &&Card| self.is_of(model, c.kind);
             if !cards[..at].iter().any(|c| same(&c)) {
-                let free = cards.iter().filter(same).filter(|c| c.offered && c.is_free()).count() as u32;
-                each(Group { node, model, rank, free });
+                let counts = |c: &&Card| counted == Counted::All || (c.offered && c.is_free());
+                each(Group { node, model, rank, cards: cards.iter().filter(same).filter(counts).count() as u32 });
             }
         }
     }
@@ -88,14 +98,14 @@ impl Search<'_> {
     fn over_several(&self, n: u32) -> Option<Vec<Grant>> {
         let mut groups: Vec<Group> = Vec::new();
         for (node, row) in self.rows().filter(|(_, row)| row.free_cards > 0) {
-            self.each_group(node, row, |group| groups.push(group));
+            self.each_group(node, row, Counted::Free, |group| groups.push(group));
         }
         let mut models: Vec<(u32, u16)> = groups.iter().map(|g| (g.rank, g.model)).collect();
         models.sort_unstable();
         models.dedup();
-        let free_of = |model| groups.iter().filter(|g| g.model == model).map(|g| g.free).sum::<u32>();
+        let free_of = |model| groups.iter().filter(|g| g.model == model).map(|g| g.cards).sum::<u32>();
         let (_, model) = models.into_iter().find(|(_, model)| free_of(*model) >= n)?;
-        let free = groups.iter().filter(|g| g.model == model).map(|g| (g.free, g.node)).collect();
+        let free = groups.iter().filter(|g| g.model == model).map(|g| (g.cards, g.node)).collect();
         Some(self.grants(self.spread(free, n, |kind| self.is_of(model, kind))))
     }
 

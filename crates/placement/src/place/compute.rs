@@ -25,7 +25,7 @@ impl Search<'_> {
     }
 
     /// Accepted kinds, lowest rank first, then the smaller cards: the larger are left to asks that need them.
-    fn serving_kinds(&self) -> Vec<u16> {
+    pub(super) fn serving_kinds(&self) -> Vec<u16> {
         let worth = |kind: &u16| self.kind(*kind).tflops_milli;
         let serves = |kind: &u16| self.rank(*kind).is_some() && worth(kind) > 0;
         let mut kinds: Vec<u16> = (0..self.fleet.kinds.len() as u16).filter(serves).collect();
@@ -87,15 +87,20 @@ impl Search<'_> {
 }
 
 /// The share that serves an amount up to the card's worth: compute rounded up to a permille, memory in proportion.
+/// Memory is rounded down, so that shares that add up to a card's compute also fit into its memory, and so that a
+/// price by the larger of the two permilles is the price of the compute.
 fn share_of(kind: &Kind, milli: u64) -> Share {
     let compute = (1000 * milli).div_ceil(u64::from(kind.tflops_milli));
-    let memory = (u64::from(kind.memory_mib) * compute).div_ceil(1000);
+    let memory = u64::from(kind.memory_mib) * compute / 1000;
     Share { compute: compute as u32, memory_mib: memory as u32 }
 }
 
 /// What so much of a card can serve, in thousandths of a unit: the scarcer axis decides.
 fn worth_of(kind: &Kind, compute: u32, memory_mib: u32) -> u64 {
-    let by_memory = (u64::from(memory_mib) * 1000).checked_div(u64::from(kind.memory_mib));
-    let permille = by_memory.map_or(u64::from(compute), |m| m.min(u64::from(compute)));
-    u64::from(kind.tflops_milli) * permille / 1000
+    // The most permille whose memory, rounded down, is no more than what is there.
+    let by_memory = match u64::from(kind.memory_mib) {
+        0 => u64::MAX,
+        all => ((u64::from(memory_mib) + 1) * 1000).div_ceil(all) - 1,
+    };
+    u64::from(kind.tflops_milli) * by_memory.min(u64::from(compute)) / 1000
 }
