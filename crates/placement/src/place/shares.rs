@@ -32,8 +32,8 @@ impl Search<'_> {
                 }
                 let Some(rank) = of_row.unwrap_or_else(|| rank(space.kind)) else { continue };
                 let key = (rank, space.compute, space.memory_mib, row.free_cards, node, card);
-                let free = !picked.iter().any(|pick| (pick.node, pick.card) == (node, card));
-                if free && best.is_none_or(|least| key < least) {
+                let is_picked = || picked.iter().any(|pick| (pick.node, pick.card) == (node, card));
+                if best.is_none_or(|least| key < least) && !is_picked() {
                     best = Some(key);
                 }
             }
