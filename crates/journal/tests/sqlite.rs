@@ -84,6 +84,15 @@ fn a_log_without_its_keys_or_with_those_of_another_does_not_open() {
 }
 
 #[test]
+fn keys_without_their_journal_do_not_begin_a_second_history() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(open(folder.path()).unwrap());
+    fs::remove_file(folder.path().join("journal.sqlite")).unwrap();
+    let lost = open(folder.path()).err().unwrap();
+    assert!(matches!(lost, Failure::Keys { .. }), "{lost}");
+}
+
+#[test]
 fn a_torn_last_entry_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(folder.path()).unwrap();

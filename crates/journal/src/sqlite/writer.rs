@@ -6,7 +6,7 @@ use crate::{
     leaf::{self, Salts},
     tile::TileId,
 };
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
 use std::{
     fs::{self, File, TryLockError},
     ops::ControlFlow,
@@ -37,12 +37,21 @@ pub enum Synchronous {
 }
 
 /// How to open a store.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// How far an append waits for the disk.
     pub synchronous: Synchronous,
+    /// Pages of write-ahead log after which it is put into the database.
+    pub checkpoint_pages: u32,
     /// Name of the SQLite VFS; the operating system's if `None`.
     pub vfs: Option<String>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        // 40 MB of log between checkpoints: a checkpoint stalls the writer, so they are few.
+        Options { synchronous: Synchronous::Full, checkpoint_pages: 10_000, vfs: None }
+    }
 }
 
 /// A log on disk, open for writing.
@@ -68,11 +77,11 @@ impl Sqlite {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let open = || {
             let mut connection = connect(&folder.join(DATABASE), flags, options.vfs.as_deref())?;
-            let log = prepare(&mut connection, options.synchronous)?;
-            Ok((connection, log))
+            let journal = prepare(&mut connection, options)?;
+            Ok((connection, journal))
         };
-        let (connection, log) = open().map_err(failed("opening the journal"))?;
-        let keys = keys(folder, &connection, log)?;
+        let (connection, journal) = open().map_err(failed("opening the journal"))?;
+        let keys = keys(folder, &connection, journal)?;
         let reader = Reader { connection, folder: folder.into(), vfs: options.vfs.clone() };
         let (head, tree) = restore(&reader)?;
         Ok(Sqlite { salts: keys.salts(), keys, head, tree, stopped: false, reader, _lock: lock })
@@ -141,44 +150,67 @@ fn lock(folder: &Path) -> Result<File, Failure> {
     }
 }
 
-/// Sets the connection up, lays the tables if there are none, and gives the log id if it has one.
-fn prepare(connection: &mut Connection, synchronous: Synchronous) -> rusqlite::Result<Option<String>> {
+/// Whose journal the database is.
+enum Journal {
+    /// Of nobody: the tables were just laid.
+    New,
+    /// Of nobody yet: a first opening was cut short before the log was named.
+    Unnamed,
+    /// Of the log of this id.
+    Of(String),
+    /// Made by a newer build, which has this layout.
+    Newer(i32),
+}
+
+/// Sets the connection up and lays the tables if there are none.
+fn prepare(connection: &mut Connection, options: &Options) -> rusqlite::Result<Journal> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
-    connection.pragma_update(None, "synchronous", if synchronous == Synchronous::Full { "FULL" } else { "OFF" })?;
-    // 40 MB of log between checkpoints: a checkpoint stalls the writer, so they are few.
-    connection.pragma_update(None, "wal_autocheckpoint", 10_000)?;
+    let synchronous = if options.synchronous == Synchronous::Full { "FULL" } else { "OFF" };
+    connection.pragma_update(None, "synchronous", synchronous)?;
+    connection.pragma_update(None, "wal_autocheckpoint", options.checkpoint_pages)?;
     // 64 MiB of pages: repeats are inserted at random places.
     connection.pragma_update(None, "cache_size", -65_536)?;
-    let layout: i32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    if layout == 0 {
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        transaction.execute_batch(SCHEMA)?;
-        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-        transaction.pragma_update(None, "user_version", LAYOUT)?;
-        transaction.commit()?;
+    match connection.pragma_query_value(None, "user_version", |row| row.get(0))? {
+        0 => lay_tables(connection).map(|()| Journal::New),
+        LAYOUT => {
+            let mut select = connection.prepare("SELECT value FROM about WHERE name = 'log'")?;
+            Ok(select.query_row([], |row| row.get(0)).optional()?.map_or(Journal::Unnamed, Journal::Of))
+        }
+        newer => Ok(Journal::Newer(newer)),
     }
-    let mut statement = connection.prepare("SELECT value FROM about WHERE name = 'log'")?;
-    statement.query_row([], |row| row.get(0)).map(Some).or_else(|e| match e {
-        rusqlite::Error::QueryReturnedNoRows => Ok(None),
-        e => Err(e),
-    })
+}
+
+fn lay_tables(connection: &mut Connection) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    transaction.execute_batch(SCHEMA)?;
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", LAYOUT)?;
+    transaction.commit()
 }
 
 /// The keys of this log; new ones if the log is new.
-fn keys(folder: &Path, connection: &Connection, log: Option<String>) -> Result<Keys, Failure> {
+fn keys(folder: &Path, connection: &Connection, journal: Journal) -> Result<Keys, Failure> {
     let folder = folder.join(KEYS);
-    let keys = if log.is_none() && !Keys::exist(&folder) { Keys::create(&folder)? } else { Keys::load(&folder)? };
+    let wrong = |what| Err(Failure::Keys { folder: folder.clone(), what });
+    let keys = match journal {
+        Journal::Newer(layout) => {
+            return Err(Failure::invalid(format!("the journal has layout {layout}, this build knows {LAYOUT}")));
+        }
+        // The tables are on the disk before the keys are made, so these keys have lost their journal. Beginning it
+        // anew would sign a second history of the same log.
+        Journal::New if Keys::exist(&folder) => return wrong("their journal is gone: restore it, or take the keys away".into()),
+        Journal::New | Journal::Unnamed if !Keys::exist(&folder) => Keys::create(&folder)?,
+        _ => Keys::load(&folder)?,
+    };
     let id = keys.log().to_string();
-    match log {
-        None => {
-            connection.execute("INSERT INTO about VALUES ('log', ?1)", [id]).map_err(failed("naming the log"))?;
-        }
-        Some(log) if log != id => {
-            return Err(Failure::Keys { folder, what: format!("they are of log {id}, the journal is log {log}") });
-        }
-        Some(_) => {}
+    match journal {
+        Journal::Of(log) if log != id => wrong(format!("they are of log {id}, the journal is of log {log}")),
+        Journal::Of(_) => Ok(keys),
+        _ => match connection.execute("INSERT INTO about VALUES ('log', ?1)", [id]) {
+            Ok(_) => Ok(keys),
+            Err(error) => Err(failed("naming the log")(error)),
+        },
     }
-    Ok(keys)
 }
 
 /// The head and the right edge, from the last entry and the last tile of each level.
