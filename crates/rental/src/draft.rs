@@ -1,7 +1,7 @@
 //! What a command has decided so far: its events, and the books as they will stand after them.
 
 use crate::{Event, State, fleet, lease, lease::Lease, money};
-use billing::{Accounts, rate};
+use billing::{Accounts, Line, rate};
 use units::{LeaseId, TenantId, Ticks, Time};
 
 /// Events in the making.
@@ -75,20 +75,14 @@ impl<'a> Draft<'a> {
     pub fn reverse(&mut self, lease: &Lease, from: Time, until: Time) -> Ticks {
         let Some(priced) = lease.priced else { return Ticks::ZERO };
         let mut reversed = Ticks::ZERO;
-        for line in rate(&self.state.market.prices, priced.sku, priced.milli, from, until) {
-            let moves = self.book(lease.tenant).give(billing::Account::Revenue, line.ticks);
-            reversed += line.ticks;
-            let event = money::Reversed {
-                lease: lease.id,
-                from: line.from,
-                until: line.until,
-                sku: priced.sku,
-                milli: priced.milli,
-                micro: line.micro,
-                ticks: line.ticks,
-                moves,
-            };
-            self.money(lease.tenant, event);
+        for (since, to, milli) in lease.sizes_over(from, until) {
+            for line in rate(&self.state.market.prices, priced.sku, milli, since, to) {
+                let moves = self.book(lease.tenant).give(billing::Account::Revenue, line.ticks);
+                reversed += line.ticks;
+                let (lease_id, sku, Line { from, until, micro, ticks }) = (lease.id, priced.sku, line);
+                let event = money::Reversed { lease: lease_id, from, until, sku, milli, micro, ticks, moves };
+                self.money(lease.tenant, event);
+            }
         }
         reversed
     }

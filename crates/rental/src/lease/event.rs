@@ -234,6 +234,9 @@ pub struct Stopping {
     /// Since when nothing covers it, where it ran on all the same.
     #[n(5)]
     pub unfunded_from: Option<Time>,
+    /// When service ended: the accepted stop, the lease's own end, or the last proof of service. `None` if it never began.
+    #[n(6)]
+    pub served_until: Option<Time>,
 }
 
 /// It is known how long a lease ran uncovered.

@@ -82,7 +82,7 @@ fn down(draft: &mut Draft<'_>, lease: &Lease, then: Then, (seen, since): (&Obser
 /// The lease ran on uncovered until the stop was accepted, or until it ended by itself: the operator bears it.
 fn book_loss(draft: &mut Draft<'_>, lease: &Lease, ended: Time) {
     let Some((from, priced)) = lease.unfunded_from.zip(lease.priced) else { return };
-    let until = ended.min(lease.since);
+    let until = lease.served_until.map_or(ended, |served| ended.min(served));
     let ticks = rate(&draft.state.market.prices, priced.sku, priced.milli, from, until).map(|line| line.ticks).sum();
     if until > from {
         let moves = draft.book(lease.tenant).lose(ticks);

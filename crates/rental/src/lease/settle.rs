@@ -16,11 +16,10 @@ pub(super) struct Ending {
 
 /// Closes the money of a placed lease and sends it on its way down.
 pub(super) fn stop(draft: &mut Draft<'_>, lease: &Lease, ending: Ending) {
-    let (charged, unfunded_from) = close(draft, lease, ending.at);
-    draft.lease(
-        lease.tenant,
-        Stopping { lease: lease.id, then: ending.then, reason: ending.reason, detail: ending.detail, charged, unfunded_from },
-    );
+    let served_until = lease.ready.map(|ready| ending.at.max(ready));
+    let (charged, unfunded_from) = close(draft, lease, served_until);
+    let Ending { then, reason, detail, .. } = ending;
+    draft.lease(lease.tenant, Stopping { lease: lease.id, then, reason, detail, charged, unfunded_from, served_until });
 }
 
 /// Until when a run may be charged: what is held and available covers it, then the grace.
@@ -41,14 +40,13 @@ pub(super) struct Cover {
     pub grace: Time,
 }
 
-fn close(draft: &mut Draft<'_>, lease: &Lease, end: Time) -> (Ticks, Option<Time>) {
+fn close(draft: &mut Draft<'_>, lease: &Lease, served_until: Option<Time>) -> (Ticks, Option<Time>) {
     let run = draft.state.money.run(lease.id).copied().unwrap_or_default();
-    let Some(ready) = lease.ready else {
+    let Some((ready, end)) = lease.ready.zip(served_until) else {
         release(draft, lease, run.held);
         return (Ticks::ZERO, None);
     };
     let from = run.charged_until.unwrap_or(ready);
-    let end = end.max(ready);
     if end < from {
         let reversed = draft.reverse(lease, end, from);
         release(draft, lease, run.held);

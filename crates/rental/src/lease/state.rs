@@ -91,6 +91,11 @@ pub struct Lease {
     pub arrears_since: Option<Time>,
     /// Since when nothing covered it, until it is known how long it ran on.
     pub unfunded_from: Option<Time>,
+    /// When the service of the last run ended.
+    pub served_until: Option<Time>,
+    /// Since when it has which size, in thousandths of the SKU, from the start of this run: what is given back is given
+    /// back at the size it was charged at.
+    pub sizes: Vec<(Time, u64)>,
     /// What earlier runs cost.
     pub charged_before: Ticks,
     /// The entry that last changed what should run.
@@ -106,6 +111,13 @@ impl Lease {
     /// Shares of devices that it has.
     pub fn slices(&self) -> impl Iterator<Item = &Slice> {
         self.members.iter().filter(|m| m.seen != Seen::Gone).flat_map(|m| &m.grant.slices)
+    }
+
+    /// The sizes that this run had over `[from, until)`, each with its stretch of it.
+    pub fn sizes_over(&self, from: Time, until: Time) -> impl Iterator<Item = (Time, Time, u64)> {
+        let ends = self.sizes.iter().skip(1).map(|(since, _)| *since).chain([Time::MAX]);
+        let all = self.sizes.iter().zip(ends).map(move |((since, milli), end)| ((*since).max(from), end.min(until), *milli));
+        all.filter(|(since, end, _)| since < end)
     }
 
     /// When time itself next concerns its money: the end of its cover while it runs.
@@ -314,6 +326,7 @@ pub(crate) fn apply(state: &mut State, at: At, tenant: TenantId, event: Event) {
             lease.status = Status::Running;
             lease.since = at.time;
             lease.ready = Some(at.time);
+            lease.sizes = lease.priced.map(|priced| (at.time, priced.milli)).into_iter().collect();
             lease.funded_until = e.funded_until;
             lease.arrears_since = None;
         }),
@@ -331,6 +344,7 @@ pub(crate) fn apply(state: &mut State, at: At, tenant: TenantId, event: Event) {
                 lease.detail = e.detail;
                 lease.charged_before += e.charged;
                 lease.unfunded_from = e.unfunded_from;
+                lease.served_until = e.served_until;
                 lease.ready = None;
             });
             state.touch(e.lease, at.seq);
@@ -371,6 +385,8 @@ fn ordered(e: super::Requested, tenant: TenantId, now: Time) -> Lease {
         funded_until: now,
         arrears_since: None,
         unfunded_from: None,
+        served_until: None,
+        sizes: Vec::new(),
         charged_before: Ticks::ZERO,
         changed: 0,
     }
@@ -405,6 +421,9 @@ fn resize(state: &mut State, at: At, tenant: TenantId, e: super::Resized) {
         lease.funded_until = e.funded_until;
         if let Some(priced) = &mut lease.priced {
             priced.milli = e.milli;
+        }
+        if lease.status == Status::Running {
+            lease.sizes.push((at.time, e.milli));
         }
         for (member, (grant, cards)) in lease.members.iter_mut().zip(e.grants.into_iter().zip(e.cards)) {
             member.grant = grant;

@@ -46,6 +46,7 @@ fn redirect(draft: &mut Draft<'_>, lease: &Lease, then: Then, reason: Reason) {
         detail: lease.detail.clone(),
         charged: Ticks::ZERO,
         unfunded_from: lease.unfunded_from,
+        served_until: lease.served_until,
     };
     draft.lease(lease.tenant, event);
 }
