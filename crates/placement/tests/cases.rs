@@ -137,6 +137,17 @@ fn cards_go_to_the_tightest_node_and_the_lowest_rank() {
 }
 
 #[test]
+fn of_equal_models_on_one_node_the_lowest_numbered_free_card_is_taken() {
+    let mut fleet = Fleet::default();
+    let mut spec = node(1, "A40", 3);
+    spec.devices[1].model = "T4".into();
+    fleet.add_node(NodeId(1), spec);
+    for device in [100, 101, 102] {
+        assert_eq!(devices(&rent(&mut fleet, &ask(Size::Cards(1))).unwrap()), [device]);
+    }
+}
+
+#[test]
 fn a_gang_spans_nodes_only_where_no_node_is_large_enough() {
     let mut fleet = fleet(&[("A40", 8), ("A40", 8), ("A40", 4), ("A40", 8)]);
     rent(&mut fleet, &ask(Size::Cards(4))).unwrap();

@@ -48,7 +48,7 @@ impl Search<'_> {
         best.map(|(_, group)| group)
     }
 
-    /// Calls back once for each accepted model of which the node has cards.
+    /// Calls back once for each accepted model of which the node has such cards, in the order of their first ones.
     pub(super) fn each_group(&self, node: usize, row: &Row, counted: Counted, mut each: impl FnMut(Group)) {
         if row.kind != MIXED {
             if let Some(rank) = self.rank(row.kind) {
@@ -57,13 +57,13 @@ impl Search<'_> {
             }
             return;
         }
-        let cards = &self.fleet.nodes[node].cards;
-        for (at, card) in cards.iter().enumerate() {
+        let counts = |c: &&Card| counted == Counted::All || (c.offered && c.is_free());
+        let cards = || self.fleet.nodes[node].cards.iter().filter(counts);
+        for (at, card) in cards().enumerate() {
             let (model, Some(rank)) = (self.model(card.kind), self.rank(card.kind)) else { continue };
             let same = |c: &&Card| self.is_of(model, c.kind);
-            if !cards[..at].iter().any(|c| same(&c)) {
-                let counts = |c: &&Card| counted == Counted::All || (c.offered && c.is_free());
-                each(Group { node, model, rank, cards: cards.iter().filter(same).filter(counts).count() as u32 });
+            if !cards().take(at).any(|c| same(&c)) {
+                each(Group { node, model, rank, cards: cards().filter(same).count() as u32 });
             }
         }
     }
