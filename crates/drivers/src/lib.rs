@@ -8,6 +8,7 @@ mod agent;
 mod assigned;
 mod driver;
 mod failure;
+pub mod host;
 pub mod models;
 mod reconcile;
 pub mod simulated;

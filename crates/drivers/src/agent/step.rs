@@ -1,6 +1,6 @@
 //! One step of an agent: note what is listed, act on the differences, measure, and draw up the report.
 
-use super::Agent;
+use super::{Agent, trace::Trace};
 use crate::{Action, Cleanliness, Driver, GrantedDevice, Listing, Order, reconcile};
 use protocol::{Fault, Instance, Report};
 use std::collections::BTreeMap;
@@ -165,7 +165,8 @@ impl Agent {
             self.proof_due = now.plus_ms(self.pace.proof_ms);
         }
         let assigned = || self.traces.iter().filter(|(instance, _)| self.assigned.get(**instance).is_some());
-        let serving = assigned().filter(|(_, trace)| proof && trace.serves()).map(|(instance, _)| *instance);
+        let wanted = |instance| self.assigned.get(instance).is_some_and(|held| held.wanted() == Wanted::Run);
+        let serves = |(instance, trace): &(&Instance, &Trace)| proof && trace.serves() && wanted(**instance);
         let new_fault = |(device, reason): (&_, &String)| {
             let known = self.reported_faults.get(device) == Some(reason);
             (!known).then(|| Fault { device: *device, reason: reason.clone() })
@@ -174,7 +175,7 @@ impl Agent {
             agent: self.id,
             observations: assigned().filter_map(|(instance, trace)| trace.news(*instance, now)).collect(),
             clean: self.clean.iter().copied().collect(),
-            serving: serving.collect(),
+            serving: assigned().filter(serves).map(|(instance, _)| *instance).collect(),
             faults: self.faults.iter().filter_map(new_fault).collect(),
             usage: if proof { driver.usage(now) } else { Vec::new() },
         }
