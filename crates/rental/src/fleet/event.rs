@@ -33,6 +33,9 @@ pub enum Mark {
     /// Not seen: not on offer; what runs there is unknown, and still runs until proven otherwise.
     #[n(2)]
     Lost,
+    /// Seen, but not to be trusted with new leases: its clock is off.
+    #[n(3)]
+    Unfit,
 }
 
 /// A pool came into being.

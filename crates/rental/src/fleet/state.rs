@@ -124,7 +124,7 @@ pub fn apply(fleet: &mut State, event: Event, room: &mut u64) {
 fn status(mark: Mark) -> NodeStatus {
     match mark {
         Mark::Offered => NodeStatus::Offered,
-        Mark::Draining => NodeStatus::Draining,
+        Mark::Draining | Mark::Unfit => NodeStatus::Draining,
         Mark::Lost => NodeStatus::Lost,
     }
 }

@@ -1,0 +1,101 @@
+//! Last signs of life, by our clock: never journaled by themselves. After a restart everybody counts as just seen.
+
+use rental::{
+    Command, State, fleet,
+    fleet::Mark,
+    lease::{self, Status},
+};
+use rustc_hash::FxHashMap;
+use units::{AgentId, LeaseId, NodeId, Time};
+
+/// Who was last heard of when, and whose clock is how far off.
+#[derive(Debug, Default)]
+pub struct Liveness {
+    agents: FxHashMap<AgentId, Heard>,
+    serving: FxHashMap<LeaseId, Time>,
+    /// Since when we watch: silence before that is ours.
+    watching: Option<Time>,
+    looked: Time,
+}
+
+/// Silence is looked for so often; looking costs a walk over all nodes.
+const LOOK_MS: i64 = 1000;
+
+/// What is known of an agent.
+#[derive(Debug, Clone, Copy)]
+struct Heard {
+    at: Time,
+    clock_off_ms: i64,
+}
+
+impl Liveness {
+    /// An agent was heard; `clock` is what its own clock says, where it said so.
+    pub fn heard(&mut self, agent: AgentId, now: Time, clock: Option<Time>) {
+        let before = self.agents.get(&agent).map_or(0, |heard| heard.clock_off_ms);
+        let clock_off_ms = clock.map_or(before, |clock| clock.since(now));
+        self.agents.insert(agent, Heard { at: now, clock_off_ms });
+    }
+
+    /// A lease was seen serving.
+    pub fn served(&mut self, lease: LeaseId, now: Time) {
+        self.serving.insert(lease, now);
+    }
+
+    /// When an agent was last heard.
+    pub fn last_heard(&self, agent: AgentId) -> Option<Time> {
+        self.agents.get(&agent).map(|heard| heard.at)
+    }
+
+    /// The last proof of a lease's service.
+    pub fn last_served(&self, lease: LeaseId) -> Option<Time> {
+        self.serving.get(&lease).copied()
+    }
+
+    /// How far an agent's clock is ahead of ours, in milliseconds.
+    pub fn clock_off_ms(&self, agent: AgentId) -> Option<i64> {
+        self.agents.get(&agent).map(|heard| heard.clock_off_ms)
+    }
+
+    /// What silence and wrong clocks demand: nodes out of the offer and back into it, leases given up.
+    pub(crate) fn verdicts(&mut self, state: &State, now: Time) -> Vec<Command> {
+        let since = *self.watching.get_or_insert(now);
+        let mut commands = Vec::new();
+        if now.since(self.looked) < LOOK_MS {
+            return commands;
+        }
+        self.looked = now;
+        for (node, known) in &state.fleet.nodes {
+            let heard = self.agents.get(&known.agent).map_or(since, |heard| heard.at);
+            let off = self.agents.get(&known.agent).map_or(0, |heard| heard.clock_off_ms);
+            let wanted = standing(state, known.mark, now.since(heard), off);
+            if wanted != known.mark {
+                commands.push(Command::Fleet(fleet::Command::MarkNode { node: *node, mark: wanted }));
+            }
+            let lost_after = state.market.policy.lost_after_ms;
+            if lost_after > 0 && now.since(heard) >= lost_after {
+                commands.extend(self.give_up(state, *node, heard));
+            }
+        }
+        self.serving.retain(|lease, _| state.lease.get(*lease).is_some());
+        commands
+    }
+
+    fn give_up(&self, state: &State, node: NodeId, heard: Time) -> Option<Command> {
+        let running = state.lease.on_node(node).filter(|l| matches!(l.status, Status::Starting | Status::Running));
+        // At most so many in one entry; the next wake goes on.
+        let some = running.take(rental::GATHER_LEASES);
+        let leases: Vec<(LeaseId, Time)> = some.map(|l| (l.id, self.last_served(l.id).or(l.ready).unwrap_or(heard))).collect();
+        (!leases.is_empty()).then_some(Command::Lease(lease::Command::GiveUp { leases }))
+    }
+}
+
+fn standing(state: &State, mark: Mark, silent_ms: i64, clock_off_ms: i64) -> Mark {
+    let policy = &state.market.policy;
+    match mark {
+        // Drained by the operator: silence changes nothing, there is nothing on offer.
+        Mark::Draining => Mark::Draining,
+        _ if silent_ms >= policy.unseen_after_ms => Mark::Lost,
+        _ if clock_off_ms.abs() > policy.clock_off_ms => Mark::Unfit,
+        _ => Mark::Offered,
+    }
+}
