@@ -16,6 +16,13 @@ impl Clock {
         Clock { base: wall(), started: Instant::now() }
     }
 
+    /// The same clock, set forward if it is behind `time`: a machine whose wall clock was set back while we were down must
+    /// not stand still until it catches up with the last entry.
+    pub fn not_before(self, time: Time) -> Clock {
+        let behind = time.since(self.now()).max(0);
+        Clock { base: self.base.plus_ms(behind), ..self }
+    }
+
     /// The time now.
     pub fn now(&self) -> Time {
         let elapsed = i64::try_from(self.started.elapsed().as_millis()).unwrap_or(i64::MAX);

@@ -63,7 +63,8 @@ impl Handle {
         let (wishes, jobs) = mpsc::sync_channel(QUEUE);
         let published = engine.published();
         let keys = Arc::new(engine.keys().clone());
-        let writer = Writer { engine, jobs, clock: settings.clock, snapshots: settings.snapshots, last: Last::default() };
+        let clock = settings.clock.not_before(engine.state().time);
+        let writer = Writer { engine, jobs, clock, snapshots: settings.snapshots, last: Last::default() };
         let thread = thread::Builder::new().name("writer".into()).spawn(move || writer.run());
         let thread = thread.expect("the operating system gives us one thread");
         Handle {
@@ -71,7 +72,7 @@ impl Handle {
             wishes,
             reader: Arc::new(Mutex::new(settings.reader)),
             keys,
-            clock: settings.clock,
+            clock,
             thread: Arc::new(Mutex::new(Some(thread))),
         }
     }
