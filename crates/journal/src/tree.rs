@@ -1,6 +1,6 @@
 //! The growing Merkle tree (RFC 6962): what must be held in memory to append, O(log n) hashes.
 //!
-//! Every hash of a height that is a multiple of eight is put into a [tile](crate::tile). The tree keeps the
+//! Every hash of a height that is a multiple of eight is put into a [`tile`]. The tree keeps the
 //! last, unfinished tile of each level, from which it can be [restored](Tree::restore), and the roots of the
 //! perfect subtrees that make up its right edge.
 

@@ -6,7 +6,7 @@ mod sample;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use journal::{
-    Keys, Memory, Source, Store,
+    Keys, Memory, Source, Store, leaf,
     proof::{LogProof, Prover},
     publish,
 };
@@ -38,7 +38,10 @@ fn case() -> TempDir {
     let prover = Prover::new(&store);
     let hashes = prover.inclusion(INDEX, new.size).unwrap();
     let proof = LogProof { index: INDEX, hashes, checkpoint: checkpoint.clone() };
-    assert_eq!(LogProof::parse(&proof.text()).unwrap(), proof);
+    let leaf_hash = leaf::hash(&leaf_data(&store, INDEX + 1));
+    let read = LogProof::parse(&proof.text()).unwrap();
+    assert_eq!(read.check(&leaf_hash, store.keys().verifier()).unwrap().root, new.root);
+    assert!(read.check(&[0; 32], store.keys().verifier()).is_err());
     let consistency: Vec<_> =
         prover.consistency(old.size, new.size).unwrap().iter().map(|hash| BASE64_STANDARD.encode(hash)).collect();
     let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();

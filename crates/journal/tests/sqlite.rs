@@ -130,6 +130,26 @@ fn a_log_whose_last_tile_is_damaged_does_not_open() {
 }
 
 #[test]
+fn what_is_deleted_from_the_directory_is_gone_from_the_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = b"a name that must be erasable".to_vec();
+    let holds_it = || {
+        let bytes = fs::read(folder.path().join("journal.sqlite")).unwrap();
+        bytes.windows(name.len()).any(|window| window == name)
+    };
+    let mut store = open(folder.path()).unwrap();
+    let directory = vec![Change::Put { key: vec![1], value: name.clone() }];
+    store.append(&Batch { directory, ..Batch::default() }).unwrap();
+    drop(store);
+    assert!(holds_it());
+    let mut store = open(folder.path()).unwrap();
+    store.append(&Batch { directory: vec![Change::Delete { key: vec![1] }], ..Batch::default() }).unwrap();
+    drop(store);
+    assert!(!holds_it());
+    assert!(!folder.path().join("journal.sqlite-wal").exists(), "closing folds the write-ahead log in");
+}
+
+#[test]
 fn a_full_disk_is_retryable_and_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(folder.path()).unwrap();

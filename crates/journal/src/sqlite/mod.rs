@@ -16,7 +16,9 @@
 //! | `about` | `name`, `value`: `log`, the log id in hexadecimal |
 //!
 //! `PRAGMA application_id` is 0x53555a55 ("SUZU"), `user_version` the version of this layout, now 1.
-//! Write-ahead log, `synchronous=FULL`: an append returns when its transaction is on the disk.
+//! Write-ahead log, `synchronous=FULL`: an append returns when its transaction is on the disk. `secure_delete`: what
+//! is deleted is overwritten in the database; the write-ahead log may hold it until it is next put into the database,
+//! at the latest on closing.
 
 mod reader;
 mod writer;

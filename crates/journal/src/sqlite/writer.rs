@@ -168,6 +168,8 @@ fn prepare(connection: &mut Connection, options: &Options) -> rusqlite::Result<J
     let synchronous = if options.synchronous == Synchronous::Full { "FULL" } else { "OFF" };
     connection.pragma_update(None, "synchronous", synchronous)?;
     connection.pragma_update(None, "wal_autocheckpoint", options.checkpoint_pages)?;
+    // What is deleted from the directory is overwritten, not only unlinked.
+    connection.pragma_update(None, "secure_delete", "ON")?;
     // 64 MiB of pages: repeats are inserted at random places.
     connection.pragma_update(None, "cache_size", -65_536)?;
     match connection.pragma_query_value(None, "user_version", |row| row.get(0))? {
