@@ -1,5 +1,8 @@
 //! A small world for the writer's tests: one pool, one node with cores, prices, one tenant with money.
 
+#![allow(dead_code)] // Each test file uses its part of it.
+
+
 use engine::{Answer, Engine, Rejected, Submission};
 use placement::NodeSpec;
 use rental::{Command, fleet, lease, market, money, tenancy};
