@@ -5,6 +5,7 @@
 
 use crate::{fleet, lease, market, money, tenancy};
 use minicbor::{Decode, Decoder, Encode, Encoder, decode, encode};
+use serde::{Serialize, Serializer, ser::SerializeStruct};
 use units::Owner;
 
 /// A fact, by the area that folds it.
@@ -57,6 +58,22 @@ impl<C> Encode<C> for Event {
     }
 }
 
+/// For people and event streams: `{"kind": …, "data": {…}}`. Nothing stored is ever written so.
+impl Serialize for Event {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        let mut event = s.serialize_struct("Event", 2)?;
+        event.serialize_field("kind", self.kind())?;
+        match self {
+            Event::Fleet(data) => event.serialize_field("data", data),
+            Event::Market(data) => event.serialize_field("data", data),
+            Event::Tenancy(data) => event.serialize_field("data", data),
+            Event::Lease(_, data) => event.serialize_field("data", data),
+            Event::Money(_, data) => event.serialize_field("data", data),
+        }?;
+        event.end()
+    }
+}
+
 /// Bytes that are not an event of a known kind.
 pub type DecodeEventError = decode::Error;
 
@@ -99,7 +116,8 @@ pub(crate) fn read<'b, T: Decode<'b, ()>>(d: &mut Decoder<'b>) -> Result<T, deco
 macro_rules! events {
     ($(#[$doc:meta])* $($name:ident = $kind:literal)*) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq)]
+        #[derive(Debug, Clone, PartialEq, serde::Serialize)]
+        #[serde(untagged)]
         #[allow(missing_docs)]
         pub enum Event {
             $($name($name),)*

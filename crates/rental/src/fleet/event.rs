@@ -39,7 +39,7 @@ pub enum Mark {
 }
 
 /// A pool came into being.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct PoolAdded {
     /// The pool.
     #[n(0)]
@@ -50,7 +50,7 @@ pub struct PoolAdded {
 }
 
 /// An agent is known.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct AgentJoined {
     /// The agent.
     #[n(0)]
@@ -61,7 +61,7 @@ pub struct AgentJoined {
 }
 
 /// A node came into the fleet.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct NodeAdded {
     /// The node.
     #[n(0)]
@@ -78,7 +78,7 @@ pub struct NodeAdded {
 }
 
 /// A node's standing changed.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct NodeMarked {
     /// The node.
     #[n(0)]
@@ -89,7 +89,7 @@ pub struct NodeMarked {
 }
 
 /// A node left the fleet.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct NodeRemoved {
     /// The node.
     #[n(0)]
@@ -97,7 +97,7 @@ pub struct NodeRemoved {
 }
 
 /// A device is on offer or not.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct DeviceMarked {
     /// The device.
     #[n(0)]
@@ -108,7 +108,7 @@ pub struct DeviceMarked {
 }
 
 /// Capacity went to a lease.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct Taken {
     /// The lease.
     #[n(0)]
@@ -119,7 +119,7 @@ pub struct Taken {
 }
 
 /// Capacity left a lease; it cannot be rented before it is cleared.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct Freed {
     /// The lease.
     #[n(0)]
@@ -130,7 +130,7 @@ pub struct Freed {
 }
 
 /// Freed capacity is clean and on offer again.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct Cleared {
     /// Which lease had it, one per grant.
     #[n(0)]

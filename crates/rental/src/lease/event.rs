@@ -87,7 +87,7 @@ pub enum Reason {
 }
 
 /// An order was accepted.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct Requested {
     /// The lease.
     #[n(0)]
@@ -104,7 +104,7 @@ pub struct Requested {
 }
 
 /// There was no room, and the lease waits.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct Queued {
     /// The lease.
     #[n(0)]
@@ -115,7 +115,7 @@ pub struct Queued {
 }
 
 /// The lease got its place.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct Placed {
     /// The lease.
     #[n(0)]
@@ -144,7 +144,7 @@ pub struct Placed {
 }
 
 /// The workload is ready on one of several nodes.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct MemberReady {
     /// The lease.
     #[n(0)]
@@ -155,7 +155,7 @@ pub struct MemberReady {
 }
 
 /// All of it is usable: chargeable time begins at this entry's time.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct Started {
     /// The lease.
     #[n(0)]
@@ -166,7 +166,7 @@ pub struct Started {
 }
 
 /// Cover for a further time.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct Renewed {
     /// The lease.
     #[n(0)]
@@ -180,7 +180,7 @@ pub struct Renewed {
 }
 
 /// The lease has another end.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct Extended {
     /// The lease.
     #[n(0)]
@@ -191,7 +191,7 @@ pub struct Extended {
 }
 
 /// The lease has another size from this entry's time on.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct Resized {
     /// The lease.
     #[n(0)]
@@ -214,7 +214,7 @@ pub struct Resized {
 }
 
 /// The lease is on its way down; chargeable time has ended.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct Stopping {
     /// The lease.
     #[n(0)]
@@ -240,7 +240,7 @@ pub struct Stopping {
 }
 
 /// It is known how long a lease ran uncovered.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct ServiceEnded {
     /// The lease.
     #[n(0)]
@@ -248,7 +248,7 @@ pub struct ServiceEnded {
 }
 
 /// Nothing of the lease is left on a node.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct MemberGone {
     /// The lease.
     #[n(0)]
@@ -259,7 +259,7 @@ pub struct MemberGone {
 }
 
 /// Nothing of the lease is left anywhere; it may be started again.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct Stopped {
     /// The lease.
     #[n(0)]
@@ -267,7 +267,7 @@ pub struct Stopped {
 }
 
 /// The lease is over.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct Ended {
     /// The lease.
     #[n(0)]

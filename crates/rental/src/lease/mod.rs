@@ -22,6 +22,7 @@
 mod admit;
 mod ask;
 mod board;
+mod cost;
 mod event;
 mod expire;
 mod extend;
@@ -35,6 +36,7 @@ mod start;
 mod state;
 mod stop;
 
+pub use cost::cost_so_far;
 pub use event::*;
 pub use request::Request;
 pub(crate) use state::{At, apply};

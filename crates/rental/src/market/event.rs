@@ -4,6 +4,7 @@ use super::Policy;
 use crate::event::events;
 use billing::PriceItem;
 use minicbor::{Decode, Encode};
+use serde::Serialize;
 use units::{PriceListId, Time};
 
 events! {
@@ -13,7 +14,7 @@ events! {
 }
 
 /// A price list was published.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct PricesPublished {
     /// The list.
     #[n(0)]
@@ -27,7 +28,7 @@ pub struct PricesPublished {
 }
 
 /// The policy was set.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct PolicySet {
     /// The rules in force from here on.
     #[n(0)]

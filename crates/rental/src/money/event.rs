@@ -3,6 +3,7 @@
 use crate::event::events;
 use billing::{Move, SkuId};
 use minicbor::{Decode, Encode};
+use serde::Serialize;
 use units::{LeaseId, Micro, Ticks, Time};
 
 events! {
@@ -20,7 +21,7 @@ events! {
 }
 
 /// A payment is awaited.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct PaymentOpened {
     /// The provider's id.
     #[n(0)]
@@ -31,7 +32,7 @@ pub struct PaymentOpened {
 }
 
 /// Money came in.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct Paid {
     /// The provider's id.
     #[n(0)]
@@ -45,7 +46,7 @@ pub struct Paid {
 }
 
 /// The provider says that a payment failed.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct PaymentFailed {
     /// The provider's id.
     #[n(0)]
@@ -56,7 +57,7 @@ pub struct PaymentFailed {
 }
 
 /// How far the tenant may owe.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct CreditSet {
     /// The limit from here on.
     #[n(0)]
@@ -64,7 +65,7 @@ pub struct CreditSet {
 }
 
 /// A correction by the operator.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct Adjusted {
     /// Why.
     #[n(0)]
@@ -75,7 +76,7 @@ pub struct Adjusted {
 }
 
 /// Money was set aside for a lease.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct Held {
     /// The lease.
     #[n(0)]
@@ -86,7 +87,7 @@ pub struct Held {
 }
 
 /// Use at one price was charged.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct Charged {
     /// The lease.
     #[n(0)]
@@ -115,7 +116,7 @@ pub struct Charged {
 }
 
 /// A charge was taken back: the service had failed. Same fields as the charge, for the part that is reversed.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct Reversed {
     /// The lease.
     #[n(0)]
@@ -144,7 +145,7 @@ pub struct Reversed {
 }
 
 /// What was left of a lease's hold went back, and its run is closed.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct Released {
     /// The lease.
     #[n(0)]
@@ -155,7 +156,7 @@ pub struct Released {
 }
 
 /// Use that nobody can be charged for.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct Lost {
     /// The lease.
     #[n(0)]

@@ -3,6 +3,7 @@
 use super::{Limits, Role};
 use crate::event::events;
 use minicbor::{Decode, Encode};
+use serde::Serialize;
 use units::{AgentId, KeyId, Owner, ProjectId, TenantId, Time, UserId};
 
 events! {
@@ -32,7 +33,7 @@ impl Event {
 }
 
 /// A tenant came into being.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct TenantCreated {
     /// The tenant.
     #[n(0)]
@@ -40,7 +41,7 @@ pub struct TenantCreated {
 }
 
 /// A tenant was closed to new orders, or opened again.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct TenantClosed {
     /// The tenant.
     #[n(0)]
@@ -51,7 +52,7 @@ pub struct TenantClosed {
 }
 
 /// A tenant's limits changed.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct LimitsSet {
     /// The tenant.
     #[n(0)]
@@ -62,7 +63,7 @@ pub struct LimitsSet {
 }
 
 /// A project came into being.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct ProjectCreated {
     /// Whose.
     #[n(0)]
@@ -73,7 +74,7 @@ pub struct ProjectCreated {
 }
 
 /// A person's role in a tenant changed.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct MemberSet {
     /// The tenant.
     #[n(0)]
@@ -87,7 +88,7 @@ pub struct MemberSet {
 }
 
 /// A key was issued. Its secret is in the directory, hashed.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct KeyIssued {
     /// The key.
     #[n(0)]
@@ -113,7 +114,7 @@ pub struct KeyIssued {
 }
 
 /// A key was ended.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
 pub struct KeyRevoked {
     /// Whose key.
     #[n(0)]

@@ -1,0 +1,36 @@
+//! What may be given out of the log: the published tiles, and an owner's own parts with their proofs.
+
+use crate::{Handle, Rejected};
+use journal::{Bundle, Checkpoint, Failure, Source, publish, tile::Resource};
+use std::ops::RangeInclusive;
+use units::Owner;
+
+/// The bytes published under `path` (`checkpoint`, `tile/…`), or `None` where there is nothing. Reads the disk.
+pub fn published(handle: &Handle, path: &str) -> Result<Option<Vec<u8>>, Failure> {
+    let Some(resource) = Resource::parse(path) else { return Ok(None) };
+    handle.with_reader(|reader| match reader.checkpoints()?.pop() {
+        None if resource == Resource::Checkpoint => Ok(None),
+        newest => publish::get(reader, &newest.map_or_else(String::new, |(_, signed)| signed), resource),
+    })
+}
+
+/// A signed checkpoint that covers entry `seq`: the newest that is kept, or one signed now.
+pub async fn checkpoint_over(handle: &Handle, seq: u64) -> Result<String, Rejected> {
+    let kept = handle.with_reader(|reader| reader.checkpoints()).map_err(|e| Rejected::Stopped(e.to_string()))?;
+    match kept.last() {
+        Some((size, signed)) if *size >= seq => Ok(signed.clone()),
+        _ => handle.checkpoint().await,
+    }
+}
+
+/// The owner's parts among these entries with their proofs, as the JSON of a bundle file. Reads the disk.
+pub fn bundle(handle: &Handle, owner: Owner, seqs: &[u64], checkpoint: &str) -> Result<String, Failure> {
+    // A checkpoint that was just opened by its own key is sound.
+    debug_assert!(Checkpoint::open(checkpoint, handle.keys().verifier()).is_ok());
+    handle.with_reader(|reader| Ok(Bundle::make(reader, handle.keys(), owner, seqs, checkpoint)?.to_json()))
+}
+
+/// Which of these entries have a part of the owner. Reads the disk.
+pub fn seqs(handle: &Handle, owner: Owner, range: RangeInclusive<u64>) -> Result<Vec<u64>, Failure> {
+    handle.with_reader(|reader| Bundle::seqs(reader, owner, range))
+}
