@@ -13,6 +13,7 @@ pub mod proofs;
 mod published;
 mod snapshot;
 mod submission;
+pub mod views;
 
 pub use clock::Clock;
 pub use core::{Engine, MAX_DUE_PER_WAKE};
@@ -23,3 +24,4 @@ pub use journal::{Failure, Head};
 pub use liveness::Liveness;
 pub use snapshot::Snapshots;
 pub use submission::{Actor, Answer, Attach, Idempotency, Rejected, Submission};
+pub use views::{Follower, Queries, Scope, Views};

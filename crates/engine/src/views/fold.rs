@@ -1,0 +1,169 @@
+//! Reading the journal in batches and writing what they change, each batch in one transaction.
+
+use super::{
+    Lease, Line, Posting, failed,
+    gather::Gathered,
+    lease,
+    schema::{self, Applied},
+    signed,
+};
+use crate::{FoldError, fold::decode};
+use journal::{Failure, LogId, Source};
+use rusqlite::{Connection, Transaction, params};
+use std::{ops::ControlFlow, path::Path};
+use units::Time;
+
+/// Entries of one batch. So many are written in 20 to 30 ms: that bounds how far behind a view is under load.
+const BATCH: usize = 1024;
+
+/// The tables, to write.
+pub struct Views {
+    connection: Connection,
+    log: LogId,
+    applied: Applied,
+    /// Time of the last entry that was folded since this was opened.
+    time: Option<Time>,
+    /// Whether the journal is known to hold what was folded.
+    checked: bool,
+    gathered: Gathered,
+}
+
+impl Views {
+    /// Opens the views in the file at `path`. A file of another log or of another version of the tables is emptied, one
+    /// that is no database is removed: [`Views::advance`] folds it anew.
+    pub fn open(path: &Path, log: LogId) -> Result<Views, Failure> {
+        let (connection, applied) = schema::open(path, log)?;
+        let gathered = Gathered::open(&connection)?;
+        Ok(Views { connection, log, applied, time: None, checked: false, gathered })
+    }
+
+    /// The last entry that is folded.
+    pub fn applied(&self) -> u64 {
+        self.applied.seq
+    }
+
+    /// Time of the last entry that was folded since the views were opened.
+    pub fn applied_time(&self) -> Option<Time> {
+        self.time
+    }
+
+    /// Folds every entry that `source` has and the views have not. Returns the last one.
+    ///
+    /// Views of entries that `source` does not hold (it was restored from an older backup) are emptied first.
+    pub fn advance(&mut self, source: &dyn Source) -> Result<u64, FoldError> {
+        while self.advance_batch(source)? {}
+        Ok(self.applied.seq)
+    }
+
+    /// Folds one batch at most. Returns whether there may be more.
+    pub(super) fn advance_batch(&mut self, source: &dyn Source) -> Result<bool, FoldError> {
+        if !self.checked {
+            self.check(source)?;
+        }
+        let folded = self.gather(source).and_then(|applied| {
+            if applied.seq > self.applied.seq {
+                self.write(&applied).map_err(failed("writing the views"))?;
+            }
+            Ok(applied)
+        });
+        match folded {
+            Ok(applied) => {
+                let entries = applied.seq - self.applied.seq;
+                self.applied = applied;
+                self.gathered.forget();
+                Ok(entries == BATCH as u64)
+            }
+            Err(error) => {
+                // What was gathered is not in the file: the next attempt gathers it again.
+                self.gathered = Gathered::open(&self.connection)?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Empties the views and folds the whole journal again.
+    pub fn rebuild(&mut self, source: &dyn Source) -> Result<u64, FoldError> {
+        self.empty()?;
+        self.advance(source)
+    }
+
+    fn empty(&mut self) -> Result<(), Failure> {
+        schema::empty(&mut self.connection, self.log).map_err(failed("emptying the views"))?;
+        (self.applied, self.time, self.gathered) = (Applied::default(), None, Gathered::default());
+        Ok(())
+    }
+
+    /// Whether the last folded entry is the one that the journal has in its place.
+    fn check(&mut self, source: &dyn Source) -> Result<(), Failure> {
+        let mut found = self.applied.seq == 0;
+        if !found {
+            source.read(self.applied.seq, &mut |stored| {
+                found = stored.seq == self.applied.seq && stored.leaf_data == self.applied.leaf_data;
+                ControlFlow::Break(())
+            })?;
+        }
+        if !found {
+            self.empty()?;
+        }
+        self.checked = true;
+        Ok(())
+    }
+
+    fn gather(&mut self, source: &dyn Source) -> Result<Applied, FoldError> {
+        let mut applied = self.applied.clone();
+        let mut outcome = Ok(());
+        let mut entries = 0;
+        source.read(self.applied.seq + 1, &mut |stored| {
+            outcome = decode(&stored).and_then(|parts| {
+                self.time = parts.last().map(|part| part.time).or(self.time);
+                parts.into_iter().try_for_each(|part| self.gathered.add(&self.connection, part)).map_err(FoldError::from)
+            });
+            applied.seq = stored.seq;
+            applied.leaf_data.clear();
+            applied.leaf_data.extend_from_slice(stored.leaf_data);
+            entries += 1;
+            // Broken off, so that the journal's write-ahead log can be reset between batches.
+            if outcome.is_ok() && entries < BATCH { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        outcome.map(|()| applied)
+    }
+
+    fn write(&mut self, applied: &Applied) -> rusqlite::Result<()> {
+        let transaction = self.connection.transaction()?;
+        write_rows(&transaction, &mut self.gathered)?;
+        self.gathered.slots.write(&transaction)?;
+        schema::set_applied(&transaction, applied)?;
+        transaction.commit()
+    }
+}
+
+/// Writes in the order of each table's key, so that neighbours go to the same page.
+fn write_rows(transaction: &Transaction<'_>, gathered: &mut Gathered) -> rusqlite::Result<()> {
+    let mut upsert = transaction.prepare_cached(lease::UPSERT)?;
+    gathered.changed().into_iter().try_for_each(|lease: &Lease| lease.write(&mut upsert))?;
+
+    let mut insert = transaction.prepare_cached("INSERT OR REPLACE INTO sku VALUES (?1, ?2)")?;
+    gathered.skus.drain(..).try_for_each(|(number, name)| insert.execute(params![number, name]).map(|_| ()))?;
+
+    let mut insert = transaction.prepare_cached(Line::INSERT)?;
+    gathered.lines.sort_unstable_by_key(|line| (line.tenant, line.until, line.seq, line.number));
+    gathered.lines.drain(..).try_for_each(|line| line.write(&mut insert))?;
+
+    let mut insert = transaction.prepare_cached(Posting::INSERT)?;
+    gathered.postings.sort_unstable_by_key(|posting| (posting.tenant, posting.seq, posting.number));
+    gathered.postings.drain(..).try_for_each(|posting| posting.write(&mut insert))?;
+
+    let mut insert = transaction.prepare_cached("INSERT INTO part VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    gathered.parts.sort_unstable_by_key(|part| (part.owner, part.seq));
+    for part in gathered.parts.drain(..) {
+        let (owner, seq, part_seq) = (signed(part.owner.0), signed(part.seq), signed(part.part_seq));
+        insert.execute(params![owner, seq, part_seq, part.time.0, part.kinds.join(" ")])?;
+    }
+
+    let mut insert = transaction.prepare_cached("INSERT INTO part_of_lease VALUES (?1, ?2, ?3)")?;
+    gathered.parts_of_leases.sort_unstable();
+    for (owner, lease, seq) in gathered.parts_of_leases.drain(..) {
+        insert.execute(params![signed(owner.0), signed(lease.0), signed(seq)])?;
+    }
+    Ok(())
+}

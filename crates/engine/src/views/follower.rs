@@ -1,0 +1,177 @@
+//! The thread that keeps the views behind the journal, and who waits for it.
+
+use super::{Queries, Views};
+use journal::{Failure, Head, LogId, Reader};
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard},
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+use tokio::sync::watch;
+use units::Time;
+
+/// How long a fold that failed waits before it is tried again.
+const AGAIN: Duration = Duration::from_secs(1);
+/// Connections that are kept for the next who asks; more are opened when more ask at once.
+const KEPT: usize = 16;
+
+/// How far the views are behind the journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Lag {
+    /// Entries that are not folded.
+    pub entries: u64,
+    /// Milliseconds between the last folded entry and the last one of the journal.
+    pub ms: i64,
+}
+
+/// Folds behind the journal until it is dropped or the writer ends. Cheap to clone.
+#[derive(Clone)]
+pub struct Follower {
+    shared: Arc<Shared>,
+    // Declared last: the thread is joined when the last clone goes.
+    _thread: Arc<Thread>,
+}
+
+struct Shared {
+    path: PathBuf,
+    head: watch::Receiver<Head>,
+    applied: watch::Sender<u64>,
+    status: Mutex<Status>,
+    free: Mutex<Vec<Queries>>,
+}
+
+#[derive(Default)]
+struct Status {
+    time: Option<Time>,
+    failure: Option<String>,
+}
+
+/// Ends the thread when it is dropped.
+struct Thread {
+    end: watch::Sender<bool>,
+    handle: Option<JoinHandle<()>>,
+}
+
+impl Drop for Thread {
+    fn drop(&mut self) {
+        self.end.send_replace(true);
+        if let Some(handle) = self.handle.take() {
+            let _ = handle.join();
+        }
+    }
+}
+
+impl Follower {
+    /// Opens the views at `path` and follows `head` on a thread of its own. `reader` reads the journal of log `log`.
+    pub fn spawn(path: &Path, log: LogId, reader: Reader, head: watch::Receiver<Head>) -> Result<Follower, Failure> {
+        let views = Views::open(path, log)?;
+        let shared = Arc::new(Shared {
+            path: path.into(),
+            head: head.clone(),
+            applied: watch::Sender::new(views.applied()),
+            status: Mutex::default(),
+            free: Mutex::default(),
+        });
+        let (end, ended) = watch::channel(false);
+        let following = Following { views, reader, head, ended, shared: Arc::clone(&shared) };
+        let handle = thread::Builder::new().name("views".into()).spawn(move || following.run());
+        let handle = Some(handle.expect("the operating system gives us one thread"));
+        Ok(Follower { shared, _thread: Arc::new(Thread { end, handle }) })
+    }
+
+    /// Follows the last folded entry.
+    pub fn applied(&self) -> watch::Receiver<u64> {
+        self.shared.applied.subscribe()
+    }
+
+    /// Waits until entry `seq` is folded, at most for `timeout`. Returns whether it is.
+    pub async fn wait_for(&self, seq: u64, timeout: Duration) -> bool {
+        let mut applied = self.applied();
+        let reached = tokio::time::timeout(timeout, applied.wait_for(|at| *at >= seq)).await;
+        matches!(reached, Ok(Ok(_)))
+    }
+
+    /// How far the views are behind.
+    pub fn lag(&self) -> Lag {
+        let head = *self.shared.head.borrow();
+        let entries = head.size.saturating_sub(*self.shared.applied.borrow());
+        let folded = self.shared.status().time;
+        let ms = head.time.zip(folded).map_or(0, |(last, folded)| last.since(folded));
+        Lag { entries, ms: if entries == 0 { 0 } else { ms.max(0) } }
+    }
+
+    /// Why folding does not go on, if it does not.
+    pub fn failure(&self) -> Option<String> {
+        self.shared.status().failure.clone()
+    }
+
+    /// Asks the views on a connection of its own. It blocks on the disk: not for an async thread.
+    pub fn query<T>(&self, ask: impl FnOnce(&Queries) -> Result<T, Failure>) -> Result<T, Failure> {
+        let kept = self.shared.free().pop();
+        let queries = kept.map_or_else(|| Queries::open(&self.shared.path), Ok)?;
+        let answer = ask(&queries);
+        let mut free = self.shared.free();
+        if free.len() < KEPT {
+            free.push(queries);
+        }
+        answer
+    }
+}
+
+impl Shared {
+    fn status(&self) -> MutexGuard<'_, Status> {
+        self.status.lock().expect("nobody panics while changing the status")
+    }
+
+    fn free(&self) -> MutexGuard<'_, Vec<Queries>> {
+        self.free.lock().expect("nobody panics while taking a connection")
+    }
+}
+
+struct Following {
+    views: Views,
+    reader: Reader,
+    head: watch::Receiver<Head>,
+    ended: watch::Receiver<bool>,
+    shared: Arc<Shared>,
+}
+
+impl Following {
+    fn run(mut self) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+        let runtime = runtime.expect("a runtime of one thread needs nothing that can be missing");
+        while !*self.ended.borrow() {
+            // Marked seen first: what comes while we fold wakes us again.
+            self.head.borrow_and_update();
+            let more = self.fold();
+            if !more && !runtime.block_on(self.wait()) {
+                return;
+            }
+        }
+    }
+
+    /// Folds one batch; returns whether there may be more.
+    fn fold(&mut self) -> bool {
+        let folded = self.views.advance_batch(&self.reader);
+        let mut status = self.shared.status();
+        status.time = self.views.applied_time();
+        status.failure = folded.as_ref().err().map(|error| error.to_string());
+        drop(status);
+        self.shared.applied.send_replace(self.views.applied());
+        folded.unwrap_or_else(|error| {
+            tracing::error!(%error, "the views cannot be folded");
+            false
+        })
+    }
+
+    /// Sleeps until there is something to fold. Returns whether to go on.
+    async fn wait(&mut self) -> bool {
+        let failed = self.shared.status().failure.is_some();
+        tokio::select! {
+            _ = self.ended.changed() => false,
+            changed = self.head.changed(), if !failed => changed.is_ok(),
+            () = tokio::time::sleep(AGAIN), if failed => true,
+        }
+    }
+}
