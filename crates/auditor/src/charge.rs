@@ -122,7 +122,7 @@ impl Lease {
             (Some(started), Some(served)) => {
                 self.check_service(e, (started, served), known, found);
                 if let Some(from) = e.unfunded_from {
-                    self.check_uncovered(from, served, (known.prices, book), found);
+                    self.check_uncovered(from, served, (known, book), found);
                 }
                 self.check_charged(started, served.min(e.unfunded_from.unwrap_or(served)), known.prices, found);
             }
@@ -156,9 +156,10 @@ impl Lease {
     }
 
     /// Where cover is said to have ended, not even one more millisecond could be paid for.
-    fn check_uncovered(&self, from: i64, served: i64, known: (&Prices, &Book), found: &mut Findings) {
-        let (prices, book) = known;
-        let price = prices.at(self.run.sku, from).unwrap_or(0);
+    fn check_uncovered(&self, from: i64, served: i64, (known, book): (&Known<'_>, &Book), found: &mut Findings) {
+        // Grace may follow: then the money had ended where a charge of this entry used it up.
+        let dry = self.run.ran_dry.filter(|(entry, _)| *entry == known.seq).map_or(from, |(_, dry)| dry);
+        let price = known.prices.at(self.run.sku, dry).unwrap_or(0);
         let rate = amount(price, self.run.milli(), 0, 1).unwrap_or(i128::MAX);
         found.check(from < served && book.available() < rate, || {
             format!("{} is said to be uncovered from {}, and {} ticks are there", self.id, Time(from), book.available())
