@@ -22,6 +22,16 @@ pub enum Sku {
     Cpu,
 }
 
+impl Sku {
+    /// The model of card that it is about, if it is about one.
+    pub fn model(&self) -> Option<&str> {
+        match self {
+            Sku::Card(model) | Sku::Server(model) => Some(model),
+            Sku::Tflops | Sku::Cpu => None,
+        }
+    }
+}
+
 impl fmt::Display for Sku {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -121,6 +131,12 @@ impl PriceBook {
         &prices[first.min(last)..last]
     }
 
+    /// The first instant after `time` at which any price changes.
+    pub fn next_change(&self, time: Time) -> Option<Time> {
+        let next = |prices: &Vec<Price>| prices.get(prices.partition_point(|p| p.from <= time)).map(|p| p.from);
+        self.history.iter().filter_map(next).min()
+    }
+
     /// Enters a list that holds from `from` on.
     pub fn publish(&mut self, list: PriceListId, from: Time, items: &[PriceItem]) {
         for item in items {
@@ -159,6 +175,10 @@ mod tests {
         assert_eq!(book.at(SkuId(0), Time(200)).unwrap().micro, Micro::from_cny(25));
         assert_eq!(book.changes(SkuId(0), Time(100), Time(200)), []);
         assert_eq!(book.changes(SkuId(0), Time(100), Time(201)).len(), 1);
+        assert_eq!(
+            [99, 100, 199, 200].map(|t| book.next_change(Time(t))),
+            [Some(Time(100)), Some(Time(200)), Some(Time(200)), None]
+        );
     }
 
     #[test]

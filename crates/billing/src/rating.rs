@@ -20,13 +20,21 @@ pub struct Line {
 ///
 /// A lease can only have been placed at a price, so there is one at `from`; without any the result is empty.
 pub fn rate(prices: &PriceBook, sku: SkuId, milli: u64, from: Time, until: Time) -> impl Iterator<Item = Line> {
+    let line = move |(from, until, micro): (Time, Time, Micro)| {
+        let ticks = micro.rate(milli).over(until.since(from));
+        Line { from, until, micro, ticks }
+    };
+    stretches(prices, sku, from, until).map(line)
+}
+
+/// The stretches of `[from, until)` at one price each, without their cost: the last may have no end.
+fn stretches(prices: &PriceBook, sku: SkuId, from: Time, until: Time) -> impl Iterator<Item = (Time, Time, Micro)> {
     let first = prices.at(sku, from).filter(|_| from < until).map(|p| (from, p.micro));
     let changes = prices.changes(sku, from, until);
     let mut starts = first.into_iter().chain(changes.iter().map(|p| (p.from, p.micro))).peekable();
     std::iter::from_fn(move || {
         let (start, micro) = starts.next()?;
-        let end = starts.peek().map_or(until, |next| next.0);
-        Some(Line { from: start, until: end, micro, ticks: micro.rate(milli).over(end.since(start)) })
+        Some((start, starts.peek().map_or(until, |next| next.0), micro))
     })
 }
 
@@ -35,14 +43,15 @@ pub fn rate(prices: &PriceBook, sku: SkuId, milli: u64, from: Time, until: Time)
 pub fn affords(prices: &PriceBook, sku: SkuId, milli: u64, from: Time, money: Ticks) -> Time {
     let mut left = money.or_zero();
     let mut last = from;
-    for line in rate(prices, sku, milli, from, Time::MAX) {
-        let rate = line.micro.rate(milli);
+    for (start, end, micro) in stretches(prices, sku, from, Time::MAX) {
+        let rate = micro.rate(milli);
         match rate.affords(left) {
-            Some(ms) if line.from.plus_ms(ms) < line.until => return line.from.plus_ms(ms),
+            Some(ms) if start.plus_ms(ms) < end => return start.plus_ms(ms),
+            // Priced only now that it is known to be paid for: a price that holds for ever has no cost.
+            _ if end < Time::MAX => left -= rate.over(end.since(start)),
             _ => {}
         }
-        left -= if line.until == Time::MAX { Ticks::ZERO } else { line.ticks };
-        last = line.until;
+        last = end;
     }
     last
 }
@@ -93,6 +102,16 @@ mod tests {
         assert_eq!(lasts(40), Time(HOUR_MS + HOUR_MS / 2));
         let free = super::tests::book(&[(0, 0)]);
         assert_eq!(affords(&free, SkuId(0), 1000, Time(0), Ticks::ZERO), Time::MAX);
+    }
+
+    #[test]
+    fn the_dearest_price_of_the_largest_quantity_has_an_end_that_can_be_told() {
+        let book = book(&[(0, 10_000_000), (i64::MAX - 1, 9_000_000)]);
+        let million_cards = 1_000_000_000;
+        let lasts = affords(&book, SkuId(0), million_cards, Time(0), Ticks::from_cny(10_000_000_000_000));
+        assert_eq!(lasts, Time(HOUR_MS));
+        let few = affords(&book, SkuId(0), million_cards, Time(i64::MAX - 2), Ticks::from_cny(1));
+        assert_eq!(few, Time(i64::MAX - 2));
     }
 
     #[test]

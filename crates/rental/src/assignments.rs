@@ -2,7 +2,7 @@
 
 use crate::{State, lease};
 use billing::Account;
-use units::{AgentId, Assignment, NodeId, Rate, TenantId, Ticks, Time, Wanted};
+use units::{AgentId, Assignment, Grant, LeaseId, NodeId, Rate, TenantId, Ticks, Time, Wanted};
 
 /// Everything that should be on the agent's nodes, by node.
 pub fn assignments(state: &State, agent: AgentId) -> Vec<Assignment> {
@@ -16,16 +16,28 @@ pub fn changed_since(state: &State, agent: AgentId, seq: Option<u64>) -> Vec<Ass
     nodes.flat_map(|node| on_node(state, node)).filter(|assignment| fresh(assignment.changed)).collect()
 }
 
+/// Everything that should be on the agent's nodes, without what it may use there: lease, attempt, node, wish.
+pub fn wanted(state: &State, agent: AgentId) -> impl Iterator<Item = (LeaseId, u32, NodeId, Wanted)> + '_ {
+    let on_node = move |node| placed(state, node).map(move |(lease, _)| (lease.id, lease.attempt, node, wish(lease)));
+    state.fleet.nodes_of(agent).flat_map(on_node)
+}
+
 fn on_node(state: &State, node: NodeId) -> impl Iterator<Item = Assignment> + '_ {
-    state.lease.on_node(node).filter_map(move |lease| {
-        let member = lease.member(node)?;
-        let wanted = match lease.status {
-            lease::Status::Stopping(_) => Wanted::End,
-            _ => Wanted::Run,
-        };
-        let (lease, attempt, changed) = (lease.id, lease.attempt, lease.changed);
-        Some(Assignment { lease, attempt, changed, wanted, grant: member.grant.clone() })
+    placed(state, node).map(|(lease, grant)| {
+        let (attempt, changed) = (lease.attempt, lease.changed);
+        Assignment { lease: lease.id, attempt, changed, wanted: wish(lease), grant: grant.clone() }
     })
+}
+
+fn placed(state: &State, node: NodeId) -> impl Iterator<Item = (&lease::Lease, &Grant)> {
+    state.lease.on_node(node).filter_map(move |lease| Some((lease, &lease.member(node)?.grant)))
+}
+
+fn wish(lease: &lease::Lease) -> Wanted {
+    match lease.status {
+        lease::Status::Stopping(_) => Wanted::End,
+        _ => Wanted::Run,
+    }
 }
 
 /// When a tenant's running leases must stop if nothing is heard from here: balance, credit and grace end at the present
@@ -45,6 +57,10 @@ pub fn stop_by(state: &State, tenant: TenantId, now: Time) -> Option<Time> {
         .sum();
     let book = state.money.book(tenant);
     let left = book.available() + book.balance(Account::Held) - used;
-    let grace = state.market.policy.arrears_grace_ms;
-    burn.affords(left).map(|ms| now.plus_ms(ms).plus_ms(grace))
+    let lasts = match burn.affords(left) {
+        // Where it ended already, grace runs from then, not from each time that somebody asks.
+        Some(_) if left < Ticks::ZERO => -burn.affords(Ticks(burn.0 - 1 - left.0)).unwrap_or(0),
+        lasts => lasts?,
+    };
+    Some(now.plus_ms(lasts).plus_ms(state.market.policy.arrears_grace_ms))
 }

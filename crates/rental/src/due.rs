@@ -1,6 +1,6 @@
 //! What time itself demands, and how long nothing will be demanded. The one place for timers and for draining the queue.
 
-use crate::{Command, Refusal, State, decide, lease};
+use crate::{Command, State, decide, lease};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::hash::{Hash, Hasher};
 use units::{Ask, LeaseId, Time};
@@ -15,6 +15,8 @@ pub const GATHER_MS: i64 = 10_000;
 #[derive(Debug, Default)]
 pub struct Failed {
     room: u64,
+    /// Prices are the same until then.
+    until: Option<Time>,
     /// All up to here failed.
     upto: Option<(Time, LeaseId)>,
     /// Asks without a place, by hash, with a lease that made them.
@@ -33,7 +35,9 @@ pub fn next_wakeup(state: &State, now: Time) -> Option<Time> {
     let end = state.lease.first_end().map(|(at, _)| at);
     let gathering = state.lease.due_for_renewal(now).next().map(|(at, _)| at.plus_ms(GATHER_MS));
     let boundary = state.lease.next_boundary(now);
-    [end, gathering, boundary].into_iter().flatten().min()
+    // Who waits may be able to pay another price.
+    let prices = if state.lease.queue_len() > 0 { state.market.prices.next_change(now) } else { None };
+    [end, gathering, boundary, prices].into_iter().flatten().min()
 }
 
 fn ended(state: &State, now: Time) -> Option<lease::Command> {
@@ -59,34 +63,66 @@ fn affordable(state: &State, lease: &lease::Lease) -> bool {
 }
 
 /// The first waiting lease that could have its place now.
+///
+/// Who has waited past the bound and could go as soon as there is room keeps everybody behind from going before.
 fn admission(state: &State, now: Time, failed: &mut Failed) -> Option<lease::Command> {
-    if failed.room != state.room {
-        *failed = Failed { room: state.room, ..Failed::default() };
-    }
-    for waiting in state.lease.waiting(failed.upto) {
-        if !known_to_fail(state, failed, waiting) {
-            let command = lease::Command::Admit { lease: waiting.id };
-            match decide(state, now, &Command::Lease(command.clone())) {
-                Ok(_) => return Some(command),
-                Err(Refusal::NoCapacity { .. } | Refusal::NeverFits { .. }) => {
-                    failed.asks.entry(shape(&waiting.ask)).or_insert(waiting.id);
-                }
-                Err(_) => {
-                    failed.leases.insert(waiting.id);
-                }
-            }
+    failed.forget_what_changed(state, now);
+    let bound = now.plus_ms(-state.market.policy.queue_bound_ms);
+    for waiting in state.lease.waiting(None).take_while(|waiting| waiting.requested < bound) {
+        match try_in(state, now, failed, waiting) {
+            Trial::Passes => return Some(lease::Command::Admit { lease: waiting.id }),
+            Trial::NoRoom if lease::goes_first(state, now, waiting) => return None,
+            Trial::NoRoom | Trial::Refused => {}
         }
-        if now.since(waiting.requested) > state.market.policy.queue_bound_ms {
-            return None;
+    }
+    let patient = (bound.plus_ms(-1), LeaseId(u64::MAX));
+    for waiting in state.lease.waiting(failed.upto.max(Some(patient))) {
+        if try_in(state, now, failed, waiting) == Trial::Passes {
+            return Some(lease::Command::Admit { lease: waiting.id });
         }
         failed.upto = Some((waiting.requested, waiting.id));
     }
     None
 }
 
-fn known_to_fail(state: &State, failed: &Failed, waiting: &lease::Lease) -> bool {
-    let twin = failed.asks.get(&shape(&waiting.ask)).and_then(|twin| state.lease.get(*twin));
-    twin.is_some_and(|twin| same_shape(&twin.ask, &waiting.ask)) || failed.leases.contains(&waiting.id)
+/// How the trial of a waiting lease ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trial {
+    Passes,
+    NoRoom,
+    /// Money or a limit.
+    Refused,
+}
+
+fn try_in(state: &State, now: Time, failed: &mut Failed, waiting: &lease::Lease) -> Trial {
+    if failed.knows(state, waiting) {
+        return Trial::NoRoom;
+    }
+    if placement::find(state.fleet.devices(), &waiting.ask).is_none() {
+        failed.asks.entry(shape(&waiting.ask)).or_insert(waiting.id);
+        return Trial::NoRoom;
+    }
+    let command = Command::Lease(lease::Command::Admit { lease: waiting.id });
+    if failed.leases.contains(&waiting.id) || decide(state, now, &command).is_err() {
+        failed.leases.insert(waiting.id);
+        return Trial::Refused;
+    }
+    Trial::Passes
+}
+
+impl Failed {
+    fn forget_what_changed(&mut self, state: &State, now: Time) {
+        if self.room != state.room || self.until.is_some_and(|until| until <= now) {
+            let until = state.market.prices.next_change(now);
+            *self = Failed { room: state.room, until, ..Failed::default() };
+        }
+    }
+
+    /// Whether an ask of the same shape found no place.
+    fn knows(&self, state: &State, waiting: &lease::Lease) -> bool {
+        let twin = self.asks.get(&shape(&waiting.ask)).and_then(|twin| state.lease.get(*twin));
+        twin.is_some_and(|twin| same_shape(&twin.ask, &waiting.ask))
+    }
 }
 
 /// Asks differ in their interval, which placement does not look at yet.

@@ -23,7 +23,7 @@ pub mod tenancy;
 // What commands, events and refusals are made of.
 pub use {billing, placement};
 
-pub use assignments::{assignments, changed_since, stop_by};
+pub use assignments::{assignments, changed_since, stop_by, wanted};
 pub use command::{Command, decide};
 pub use due::{Failed, GATHER_LEASES, GATHER_MS, due, next_wakeup};
 pub use event::{DecodeEventError, Event};

@@ -62,9 +62,14 @@ fn apply_event(state: &mut State, event: Event) {
     let at = lease::At { seq: state.seq, time: state.time };
     match event {
         Event::Fleet(event) => fleet::apply(&mut state.fleet, event, &mut state.room),
-        Event::Market(event) => market::apply(&mut state.market, event, &mut state.room),
+        Event::Market(event) => {
+            if let market::Event::PricesPublished(list) = &event {
+                state.lease.reprice(list.from, &list.items.iter().map(|item| item.id).collect());
+            }
+            market::apply(&mut state.market, event, &mut state.room);
+        }
         Event::Tenancy(event) => tenancy::apply(&mut state.tenancy, event, &mut state.room),
-        Event::Lease(tenant, event) => lease::apply(&mut state.lease, at, tenant, event),
+        Event::Lease(tenant, event) => lease::apply(&mut state.lease, at, tenant, event, &mut state.room),
         Event::Money(tenant, event) => money::apply(&mut state.money, tenant, event, &mut state.room),
     }
 }

@@ -3,7 +3,7 @@
 use crate::{Table, fleet, lease, market, money, tenancy};
 use billing::Account;
 use serde::{Deserialize, Serialize};
-use units::{LeaseId, Owner, Ticks, Time};
+use units::{Grant, LeaseId, Owner, Ticks, Time};
 
 /// The folded journal.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -44,7 +44,6 @@ impl State {
 
     /// Checks every invariant by recounting. Costs a walk over everything: for simulation and tests.
     pub fn check(&self, now: Time) -> Result<(), Broken> {
-        self.fleet.devices().check().map_err(Broken)?;
         self.lease.check().map_err(Broken)?;
         self.check_balances()?;
         self.check_grants()?;
@@ -56,6 +55,9 @@ impl State {
         for (lease, run) in self.money.runs() {
             let tenant =
                 self.lease.get(lease).map(|l| l.tenant).ok_or_else(|| Broken(format!("{lease} is gone but money is held")))?;
+            if run.held < Ticks::ZERO {
+                return Err(Broken(format!("{lease}: {} are held", run.held)));
+            }
             *held_by_tenant.entry(tenant) += run.held;
         }
         for (tenant, book) in self.money.books() {
@@ -66,6 +68,9 @@ impl State {
             if book.balance(Account::Wallet) < Ticks::ZERO {
                 return Err(Broken(format!("{tenant}: the wallet is at {}", book.balance(Account::Wallet))));
             }
+            if book.balance(Account::Receivable) > Ticks::ZERO {
+                return Err(Broken(format!("{tenant}: the debt is at {}", book.debt())));
+            }
             if book.balance(Account::Held) != held {
                 return Err(Broken(format!("{tenant}: held {} but leases hold {held}", book.balance(Account::Held))));
             }
@@ -73,14 +78,12 @@ impl State {
         Ok(())
     }
 
-    /// What leases believe to hold is what the fleet counts as taken.
+    /// What leases believe to hold, and what they left to be measured clean, is what the fleet counts as such.
     fn check_grants(&self) -> Result<(), Broken> {
-        let holding: u64 = self.lease.all().map(|lease| lease.slices().map(|s| u64::from(s.share.compute)).sum::<u64>()).sum();
-        let taken = self.fleet.taken_compute();
-        if holding != taken {
-            return Err(Broken(format!("leases hold {holding} permille, the fleet counts {taken}")));
-        }
-        Ok(())
+        let members = self.lease.all().flat_map(|lease| &lease.members);
+        let holding: Vec<Grant> = members.filter(|m| m.seen != lease::Seen::Gone).map(|m| m.grant.clone()).collect();
+        let unclean: Vec<Grant> = self.fleet.waiting().map(|(_, grant)| grant.clone()).collect();
+        self.fleet.devices().check_against(&holding, &unclean).map_err(Broken)
     }
 
     fn check_cover(&self, now: Time) -> Result<(), Broken> {

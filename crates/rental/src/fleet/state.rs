@@ -21,7 +21,8 @@ pub struct State {
     /// Number of the last node ever added.
     pub last_node: u64,
     /// What was freed and waits to be measured clean.
-    unclean: BTreeMap<(NodeId, LeaseId), Grant>,
+    /// A lease that comes back to a node may leave it again before it was measured.
+    unclean: BTreeMap<(NodeId, LeaseId), Vec<Grant>>,
 }
 
 /// A node beside its capacity.
@@ -44,7 +45,7 @@ impl State {
     /// Devices on the agent's nodes that wait to be measured clean, ascending.
     pub fn unclean_of(&self, agent: AgentId) -> Vec<DeviceId> {
         let mine = |node: &NodeId| self.nodes.get(node).is_some_and(|n| n.agent == agent);
-        let grants = self.unclean.iter().filter(|((node, _), _)| mine(node)).map(|(_, grant)| grant);
+        let grants = self.unclean.iter().filter(|((node, _), _)| mine(node)).flat_map(|(_, grants)| grants);
         let mut devices: Vec<DeviceId> = grants.flat_map(|grant| self.whole_cards(grant)).collect();
         devices.sort_unstable();
         devices.dedup();
@@ -53,7 +54,7 @@ impl State {
 
     /// Grants that wait to be measured clean, with the lease that had them.
     pub fn waiting(&self) -> impl Iterator<Item = (LeaseId, &Grant)> {
-        self.unclean.iter().map(|((_, lease), grant)| (*lease, grant))
+        self.unclean.iter().flat_map(|((_, lease), grants)| grants.iter().map(|grant| (*lease, grant)))
     }
 
     /// The cards that a grant has whole. They hold memory that must be measured clean; a share is clean when its
@@ -70,10 +71,13 @@ impl State {
         self.nodes.iter().filter(move |(_, node)| node.agent == agent).map(|(id, _)| *id)
     }
 
-    /// Permille of compute taken over all devices.
-    pub fn taken_compute(&self) -> u64 {
-        let devices = self.devices.nodes().flat_map(|node| node.devices());
-        devices.map(|device| u64::from(device.taken().compute)).sum()
+    fn measured(&mut self, lease: LeaseId, grant: &Grant) {
+        let waiting = self.unclean.get_mut(&(grant.node, lease)).expect("only what was freed is cleared");
+        let at = waiting.iter().position(|other| other == grant).expect("only what was freed is cleared");
+        waiting.remove(at);
+        if waiting.is_empty() {
+            self.unclean.remove(&(grant.node, lease));
+        }
     }
 }
 
@@ -101,6 +105,8 @@ pub fn apply(fleet: &mut State, event: Event, room: &mut u64) {
         Event::NodeRemoved(e) => {
             fleet.devices.remove_node(e.node);
             fleet.nodes.remove(&e.node);
+            // A gang may span nodes once the large one is gone.
+            *room += 1;
         }
         Event::DeviceMarked(e) => {
             fleet.devices.set_device_offered(e.device, e.offered);
@@ -109,11 +115,13 @@ pub fn apply(fleet: &mut State, event: Event, room: &mut u64) {
         Event::Taken(e) => fleet.devices.take(&e.grants),
         Event::Freed(e) => {
             fleet.devices.free(&e.grants);
-            fleet.unclean.extend(e.grants.into_iter().map(|grant| ((grant.node, e.lease), grant)));
+            for grant in e.grants {
+                fleet.unclean.entry((grant.node, e.lease)).or_default().push(grant);
+            }
         }
         Event::Cleared(e) => {
             for (lease, grant) in e.leases.iter().zip(&e.grants) {
-                fleet.unclean.remove(&(grant.node, *lease));
+                fleet.measured(*lease, grant);
             }
             fleet.devices.clear(&e.grants);
             *room += 1;

@@ -7,6 +7,9 @@ use units::{Accept, Ask, Grant, Micro, Size, Time, UnitKind};
 /// More servers, cards or units than any fleet has; keeps every product inside its integer.
 const MOST: u64 = 1_000_000;
 
+/// Longest name of a model or a label, in bytes: it stands in every entry of its lease.
+const LONGEST: usize = 128;
+
 /// Refuses an ask that makes no sense, whatever the fleet.
 pub(super) fn check(policy: &Policy, now: Time, ask: &Ask) -> Result<(), Refusal> {
     let quantity = match ask.size {
@@ -29,6 +32,9 @@ pub(super) fn check(policy: &Policy, now: Time, ask: &Ask) -> Result<(), Refusal
     if ask.models.len() > 64 || ask.labels.len() > 64 {
         return Err(Refusal::invalid("models", "name at most 64 models and 64 labels"));
     }
+    if ask.models.iter().any(|m| m.model.len() > LONGEST) || ask.labels.iter().any(|label| label.len() > LONGEST) {
+        return Err(Refusal::invalid("models", format!("a model or a label has at most {LONGEST} bytes")));
+    }
     if ask.interval.until.is_some_and(|end| end <= now) {
         return Err(Refusal::invalid("until", format!("it must lie after {now}")));
     }
@@ -41,14 +47,10 @@ pub(super) fn rank(root: &Root, now: Time, ask: &Ask) -> Result<Ask, Refusal> {
     if matches!(ask.size, Size::Units(..)) {
         return Ok(ranked);
     }
-    let prices = &root.market.prices;
-    let price = |model: &str| {
-        let number = prices.number(&Sku::Card(model.to_owned()))?;
-        prices.at(number, now).map(|p| p.micro)
-    };
+    let price = |model: &str| price_of(root, now, ask.size, model);
     let mut priced: Vec<(Micro, String)> = if ask.models.is_empty() {
-        let cards = prices.skus().filter_map(|(sku, _)| if let Sku::Card(model) = sku { Some(model) } else { None });
-        cards.filter_map(|model| Some((price(model)?, model.clone()))).collect()
+        let models = root.market.prices.skus().filter_map(|(sku, _)| sku.model());
+        models.filter_map(|model| Some((price(model)?, model.to_owned()))).collect()
     } else {
         ask.models.iter().filter_map(|accept| Some((price(&accept.model)?, accept.model.clone()))).collect()
     };
@@ -60,6 +62,20 @@ pub(super) fn rank(root: &Root, now: Time, ask: &Ask) -> Result<Ask, Refusal> {
     priced.dedup();
     ranked.models = (0..).zip(priced).map(|(rank, (_, model))| Accept { model, rank }).collect();
     Ok(ranked)
+}
+
+/// What an hour of a card of the model costs, or of a server of it where servers are asked for.
+fn price_of(root: &Root, now: Time, size: Size, model: &str) -> Option<Micro> {
+    let card = in_force(root, now, &Sku::Card(model.to_owned())).map(|(_, micro)| micro);
+    if !matches!(size, Size::Servers(_)) {
+        return card;
+    }
+    let server = in_force(root, now, &Sku::Server(model.to_owned())).map(|(_, micro)| micro);
+    server.or_else(|| {
+        let cards = |node: placement::NodeView<'_>| node.devices().filter(|d| d.model() == model).count();
+        let least = root.fleet.devices().nodes().map(cards).filter(|cards| *cards > 0).min().unwrap_or(1);
+        Some(Micro(card?.0.saturating_mul(i64::try_from(least).unwrap_or(1))))
+    })
 }
 
 /// A whole server of any kind may also be one without cards, by the price of its cores.
@@ -91,7 +107,10 @@ pub(super) fn least_price(root: &Root, now: Time, ask: &Ask) -> Result<(Micro, u
         Size::Cards(n) => (Sku::Card(model), 1000 * u64::from(n)),
         Size::Share(share) => (Sku::Card(model), u64::from(share.compute)),
         Size::Servers(n) if model.is_empty() => (Sku::Cpu, 1000 * u64::from(n)),
-        Size::Servers(n) => (Sku::Card(model), 1000 * u64::from(n)),
+        Size::Servers(n) => match price_of(root, now, ask.size, &model) {
+            Some(micro) => return Ok((micro, 1000 * u64::from(n))),
+            None => (Sku::Server(model), 0),
+        },
     };
     let (_, micro) = in_force(root, now, &sku).ok_or_else(|| Refusal::NotPriced(sku.to_string()))?;
     Ok((micro, milli))

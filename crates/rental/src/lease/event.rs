@@ -101,6 +101,9 @@ pub struct Requested {
     /// What becomes of it when its service fails.
     #[n(3)]
     pub on_failure: OnFailure,
+    /// Most that an hour may cost where it is placed.
+    #[n(4)]
+    pub most: Option<Micro>,
 }
 
 /// There was no room, and the lease waits.

@@ -8,6 +8,9 @@ pub(super) fn decide(root: &Root, now: Time, lease: &Lease, until: Option<Time>)
     if matches!(lease.status, Status::Stopping(_)) {
         return Err(Refusal::WrongState(format!("{} is stopping", lease.id)));
     }
+    if lease.ask.interval.until.is_some_and(|end| end <= now) {
+        return Err(Refusal::WrongState(format!("{} has reached its end", lease.id)));
+    }
     if until.is_some_and(|end| end <= now) {
         return Err(Refusal::invalid("until", format!("it must lie after {now}; to end the lease now, stop it")));
     }

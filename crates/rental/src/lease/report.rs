@@ -23,21 +23,22 @@ pub(super) fn decide(root: &Root, now: Time, seen: &Observation, since: Time) ->
 
 fn up(draft: &mut Draft<'_>, lease: &Lease, member: &Member, (phase, since): (&Phase, Time)) {
     let started = lease.status == Status::Running;
-    let ending = |reason, then, detail: &str| Ending { at: since, then, reason, detail: detail.to_owned() };
-    match phase {
-        Phase::Starting(_) => {}
-        Phase::Ready => ready(draft, lease, member),
-        Phase::Exited(code) => {
-            settle::stop(draft, lease, ending(Reason::Completed, Then::End, &format!("exit code {code}")));
-        }
-        Phase::OutOfFunds => settle::stop(draft, lease, ending(Reason::BalanceExhausted, Then::Stop, "at its deadline")),
-        Phase::Failed(why) if started => settle::stop(draft, lease, ending(Reason::Failed, after_failure(lease), why)),
-        Phase::Failed(why) => settle::stop(draft, lease, ending(Reason::StartFailed, Then::End, why)),
-        Phase::Gone => {
-            let reason = if started { Reason::Failed } else { Reason::StartFailed };
-            settle::stop(draft, lease, ending(reason, after_failure(lease), "it vanished from its node"));
-            gone(draft, lease, member.grant.node);
-        }
+    let (reason, then, detail) = match phase {
+        Phase::Starting(_) => return,
+        Phase::Ready => return ready(draft, lease, member),
+        Phase::Exited(code) => (Reason::Completed, Then::End, format!("exit code {code}")),
+        Phase::OutOfFunds => (Reason::BalanceExhausted, Then::Stop, "at its deadline".into()),
+        Phase::Failed(why) if started => (Reason::Failed, after_failure(lease), why.clone()),
+        Phase::Failed(why) => (Reason::StartFailed, Then::End, why.clone()),
+        Phase::Gone if started => (Reason::Failed, after_failure(lease), "it vanished from its node".into()),
+        Phase::Gone => (Reason::StartFailed, after_failure(lease), "it vanished from its node".into()),
+    };
+    let closed = settle::stop(draft, lease, Ending { at: since, then, reason, detail: detail.clone() });
+    // The end was seen: so is how long it ran uncovered.
+    book_loss(draft, lease, closed.unfunded_from, closed.served_until.unwrap_or(since));
+    if *phase == Phase::Gone {
+        let charged = lease.charged_before + closed.charged;
+        gone(draft, lease, member.grant.node, Rest { then, reason, detail, charged });
     }
 }
 
@@ -67,22 +68,18 @@ fn ready(draft: &mut Draft<'_>, lease: &Lease, member: &Member) {
 fn down(draft: &mut Draft<'_>, lease: &Lease, then: Then, (seen, since): (&Observation, Time)) {
     let ended = !matches!(seen.phase, Phase::Starting(_) | Phase::Ready);
     if ended {
-        book_loss(draft, lease, since);
+        // It ran on until the stop was accepted, or until it ended by itself.
+        book_loss(draft, lease, lease.unfunded_from, lease.served_until.map_or(since, |served| since.min(served)));
     }
-    if seen.phase != Phase::Gone {
-        return;
-    }
-    gone(draft, lease, seen.node);
-    let others = lease.members.iter().any(|m| m.grant.node != seen.node && m.seen != Seen::Gone);
-    if !others {
-        arrive(draft, lease, then);
+    if seen.phase == Phase::Gone {
+        let (reason, detail) = (lease.reason.unwrap_or(Reason::Stopped), lease.detail.clone());
+        gone(draft, lease, seen.node, Rest { then, reason, detail, charged: lease.charged_before });
     }
 }
 
-/// The lease ran on uncovered until the stop was accepted, or until it ended by itself: the operator bears it.
-fn book_loss(draft: &mut Draft<'_>, lease: &Lease, ended: Time) {
-    let Some((from, priced)) = lease.unfunded_from.zip(lease.priced) else { return };
-    let until = lease.served_until.map_or(ended, |served| ended.min(served));
+/// What nothing covered, the operator bears.
+fn book_loss(draft: &mut Draft<'_>, lease: &Lease, unfunded_from: Option<Time>, until: Time) {
+    let Some((from, priced)) = unfunded_from.zip(lease.priced) else { return };
     let ticks = rate(&draft.state.market.prices, priced.sku, priced.milli, from, until).map(|line| line.ticks).sum();
     if until > from {
         let moves = draft.book(lease.tenant).lose(ticks);
@@ -92,21 +89,26 @@ fn book_loss(draft: &mut Draft<'_>, lease: &Lease, ended: Time) {
     draft.lease(lease.tenant, ServiceEnded { lease: lease.id });
 }
 
-fn gone(draft: &mut Draft<'_>, lease: &Lease, node: NodeId) {
+/// What a lease is once nothing of it is left.
+struct Rest {
+    then: Then,
+    reason: Reason,
+    detail: String,
+    charged: Ticks,
+}
+
+/// A node has nothing of the lease any more; the last of them settles what becomes of it.
+fn gone(draft: &mut Draft<'_>, lease: &Lease, node: NodeId, rest: Rest) {
     let Some(member) = lease.member(node) else { return };
     draft.lease(lease.tenant, MemberGone { lease: lease.id, node });
     draft.events.extend(fleet::give_back(&draft.state.fleet, lease.id, vec![member.grant.clone()]));
-}
-
-/// Nothing is left anywhere: the lease becomes what it was to become.
-fn arrive(draft: &mut Draft<'_>, lease: &Lease, then: Then) {
-    let reason = lease.reason.unwrap_or(Reason::Stopped);
+    if lease.members.iter().any(|m| m.grant.node != node && m.seen != Seen::Gone) {
+        return;
+    }
+    let Rest { then, reason, detail, charged } = rest;
     match then {
         Then::Stop => draft.lease(lease.tenant, Stopped { lease: lease.id }),
-        Then::Queue => draft.lease(lease.tenant, Queued { lease: lease.id, why: format!("came back: {}", lease.detail) }),
-        Then::End => {
-            let (detail, charged) = (lease.detail.clone(), lease.charged_before);
-            draft.lease(lease.tenant, Ended { lease: lease.id, reason, detail, charged });
-        }
+        Then::Queue => draft.lease(lease.tenant, Queued { lease: lease.id, why: format!("came back: {detail}") }),
+        Then::End => draft.lease(lease.tenant, Ended { lease: lease.id, reason, detail, charged }),
     }
 }

@@ -3,8 +3,10 @@
 use super::{
     OnFailure, Queued, Requested, ask,
     board::{self, Boarding, board},
+    goes_first,
 };
-use crate::{Event, Refusal, State as Root, draft::Draft};
+use crate::{Event, Refusal, State as Root, draft::Draft, tenancy::Tenant};
+use placement::could_ever_fit;
 use units::{Ask, LeaseId, Micro, ProjectId, TenantId, Time};
 
 /// What a tenant orders.
@@ -31,14 +33,19 @@ pub(super) fn decide(root: &Root, now: Time, request: &Request) -> Result<Vec<Ev
     let lease = LeaseId(root.lease.last + 1);
     let tenant = request.tenant;
     let mut draft = Draft::new(root, now);
-    draft.lease(tenant, Requested { lease, project: request.project, ask: ask.clone(), on_failure: request.on_failure });
+    draft.lease(
+        tenant,
+        Requested { lease, project: request.project, ask: ask.clone(), on_failure: request.on_failure, most: request.most },
+    );
     enter(&mut draft, &Boarding { lease, tenant, ask: &ask, attempts: 0, most: request.most }, request.wait)?;
     Ok(draft.events)
 }
 
 /// Boards at once, or queues where that is wished.
 pub(super) fn enter(draft: &mut Draft<'_>, who: &Boarding<'_>, wait: bool) -> Result<(), Refusal> {
-    let refusal = match queue_ahead(draft.state, draft.now) {
+    // What never fits is refused as such, however long the queue.
+    let could_fit = |_: &Refusal| could_ever_fit(draft.state.fleet.devices(), who.ask);
+    let refusal = match queue_ahead(draft.state, draft.now).filter(could_fit) {
         Some(ahead) => ahead,
         None => match board(draft, who) {
             Ok(()) => return Ok(()),
@@ -49,10 +56,7 @@ pub(super) fn enter(draft: &mut Draft<'_>, who: &Boarding<'_>, wait: bool) -> Re
     if !(wait && room) {
         return Err(refusal);
     }
-    let (micro, milli) = ask::least_price(draft.state, draft.now, who.ask)?;
-    board::check_price(who.most, micro, milli)?;
-    let needed = board::first_hold(micro.rate(milli), who.ask, draft.now);
-    board::check_funds(draft.state, who.tenant, draft.book(who.tenant), needed)?;
+    board::check_waiting(draft, who)?;
     let why = match refusal {
         Refusal::NoCapacity { why, .. } => why.to_string(),
         other => other.to_string(),
@@ -61,18 +65,25 @@ pub(super) fn enter(draft: &mut Draft<'_>, who: &Boarding<'_>, wait: bool) -> Re
     Ok(())
 }
 
-/// Once the head of the queue has waited past the bound, nobody overtakes it.
+/// Once somebody has waited past the bound for nothing but room, nobody overtakes him.
 fn queue_ahead(root: &Root, now: Time) -> Option<Refusal> {
-    let head = root.lease.waiting(None).next()?;
+    let bound = now.plus_ms(-root.market.policy.queue_bound_ms);
+    let mut patient = root.lease.waiting(None).take_while(|waiting| waiting.requested < bound);
     let waiting = u32::try_from(root.lease.queue_len()).unwrap_or(u32::MAX);
-    (now.since(head.requested) > root.market.policy.queue_bound_ms).then_some(Refusal::QueueAhead { waiting })
+    patient.any(|lease| goes_first(root, now, lease)).then_some(Refusal::QueueAhead { waiting })
 }
 
-fn check_tenant(root: &Root, tenant: TenantId, project: ProjectId) -> Result<(), Refusal> {
+/// The tenant, if he may order anything new.
+pub(super) fn check_open(root: &Root, tenant: TenantId) -> Result<&Tenant, Refusal> {
     let known = root.tenancy.tenants.get(&tenant).ok_or_else(|| Refusal::missing(tenant))?;
     if known.closed {
         return Err(Refusal::WrongState(format!("{tenant} is closed to new orders")));
     }
+    Ok(known)
+}
+
+fn check_tenant(root: &Root, tenant: TenantId, project: ProjectId) -> Result<(), Refusal> {
+    let known = check_open(root, tenant)?;
     if root.tenancy.projects.get(&project).is_none_or(|p| p.tenant != tenant) {
         return Err(Refusal::missing(project));
     }

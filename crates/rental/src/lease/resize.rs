@@ -1,7 +1,7 @@
 //! A lease gets another size. In place where nothing must be measured clean for it: more or fewer cores, a larger share
 //! of the same card. Whole cards change while the lease is stopped.
 
-use super::{Lease, Resized, Status, ask, board};
+use super::{Lease, Resized, Status, ask, board, request, settle::covered_until};
 use crate::{
     Event, Refusal, State as Root,
     draft::Draft,
@@ -34,6 +34,10 @@ pub(super) fn decide(root: &Root, now: Time, lease: &Lease, size: Size) -> Resul
 
 fn in_place(draft: &mut Draft<'_>, lease: &Lease, wanted: Ask) -> Result<(), Refusal> {
     let root = draft.state;
+    request::check_open(root, lease.tenant)?;
+    if lease.ask.interval.until.is_some_and(|end| end <= draft.now) {
+        return Err(Refusal::WrongState(format!("{} has reached its end", lease.id)));
+    }
     let old = match &lease.members[..] {
         [member] => &member.grant,
         _ => return Err(stop_first(lease)),
@@ -45,6 +49,10 @@ fn in_place(draft: &mut Draft<'_>, lease: &Lease, wanted: Ask) -> Result<(), Ref
 
     let run = root.money.run(lease.id).copied().unwrap_or_default();
     let from = run.charged_until.or(lease.ready).unwrap_or(draft.now);
+    if covered_until(draft, lease, from).money < draft.now {
+        let needed = tariff.micro.rate(tariff.milli).over(HOUR_MS);
+        return Err(Refusal::InsufficientFunds { needed, available: draft.book(lease.tenant).available() });
+    }
     let charged = draft.charge(lease, from, draft.now, run.held);
     let left = (run.held - charged).or_zero();
     let hour = tariff.micro.rate(tariff.milli).over(HOUR_MS);

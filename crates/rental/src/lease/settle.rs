@@ -14,12 +14,24 @@ pub(super) struct Ending {
     pub detail: String,
 }
 
+/// What a closed run came to.
+pub(super) struct Closed {
+    /// What it cost in all.
+    pub charged: Ticks,
+    /// When its service ended, and since when nothing covered it.
+    pub served_until: Option<Time>,
+    pub unfunded_from: Option<Time>,
+}
+
 /// Closes the money of a placed lease and sends it on its way down.
-pub(super) fn stop(draft: &mut Draft<'_>, lease: &Lease, ending: Ending) {
-    let served_until = lease.ready.map(|ready| ending.at.max(ready));
+pub(super) fn stop(draft: &mut Draft<'_>, lease: &Lease, ending: Ending) -> Closed {
+    // However late a stop comes, service was ordered up to the lease's own end and no further.
+    let at = lease.ask.interval.until.map_or(ending.at, |end| end.min(ending.at));
+    let served_until = lease.ready.map(|ready| at.max(ready));
     let (charged, unfunded_from) = close(draft, lease, served_until);
     let Ending { then, reason, detail, .. } = ending;
     draft.lease(lease.tenant, Stopping { lease: lease.id, then, reason, detail, charged, unfunded_from, served_until });
+    Closed { charged, served_until, unfunded_from }
 }
 
 /// Until when a run may be charged: what is held and available covers it, then the grace.

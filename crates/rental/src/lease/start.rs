@@ -12,13 +12,10 @@ pub(super) fn decide(root: &Root, now: Time, lease: &Lease, wait: bool) -> Resul
         }
         Status::Stopped => {}
     }
-    if root.tenancy.tenants.get(&lease.tenant).is_none_or(|t| t.closed) {
-        return Err(Refusal::WrongState(format!("{} is closed to new orders", lease.tenant)));
-    }
+    request::check_open(root, lease.tenant)?;
     ask::check(&root.market.policy, now, &lease.ask)?;
     let ask = ask::rank(root, now, &lease.ask)?;
     let mut draft = Draft::new(root, now);
-    let who = Boarding { lease: lease.id, tenant: lease.tenant, ask: &ask, attempts: lease.attempt, most: None };
-    request::enter(&mut draft, &who, wait)?;
+    request::enter(&mut draft, &Boarding::of(lease, &ask), wait)?;
     Ok(draft.events)
 }

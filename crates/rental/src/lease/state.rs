@@ -4,8 +4,8 @@ use super::{Event, OnFailure, Reason, Then};
 use crate::Table;
 use billing::SkuId;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
-use units::{Ask, Grant, LeaseId, NodeId, ProjectId, Slice, TenantId, Ticks, Time};
+use std::{collections::BTreeSet, ops::Bound};
+use units::{Ask, Grant, LeaseId, Micro, NodeId, ProjectId, Slice, TenantId, Ticks, Time};
 
 /// Where a lease is; see the picture at the top of this area.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -67,6 +67,8 @@ pub struct Lease {
     pub ask: Ask,
     /// What becomes of it when its service fails.
     pub on_failure: OnFailure,
+    /// Most that an hour may cost where it is placed.
+    pub most: Option<Micro>,
     /// Where it is.
     pub status: Status,
     /// Since when.
@@ -77,7 +79,7 @@ pub struct Lease {
     pub detail: String,
     /// How often it was placed.
     pub attempt: u32,
-    /// When it was ordered: its place in the queue.
+    /// When it was ordered, or started again: its place in the queue.
     pub requested: Time,
     /// What is charged, once it was placed.
     pub priced: Option<Priced>,
@@ -132,6 +134,13 @@ impl Lease {
 
     fn place_in_queue(&self) -> Option<(Time, LeaseId)> {
         (self.status == Status::Queued).then_some((self.requested, self.id))
+    }
+
+    /// Started again it waits like a new order; what comes back by no act of the tenant keeps its place.
+    fn take_turn(&mut self, now: Time) {
+        if self.status == Status::Stopped {
+            self.requested = now;
+        }
     }
 }
 
@@ -192,8 +201,8 @@ impl State {
 
     /// A tenant's leases after `after`, ascending.
     pub fn of_tenant(&self, tenant: TenantId, after: Option<LeaseId>) -> impl Iterator<Item = &Lease> {
-        let from = after.map_or(LeaseId(0), |last| LeaseId(last.0 + 1));
-        let ids = self.tenants.get(tenant).into_iter().flat_map(move |t| t.leases.range(from..));
+        let from = (after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded);
+        let ids = self.tenants.get(tenant).into_iter().flat_map(move |t| t.leases.range(from));
         ids.filter_map(|id| self.leases.get(*id))
     }
 
@@ -224,8 +233,8 @@ impl State {
 
     /// Waiting leases, the longest first, after a place in the queue.
     pub fn waiting(&self, after: Option<(Time, LeaseId)>) -> impl Iterator<Item = &Lease> {
-        let from = after.map_or((Time(i64::MIN), LeaseId(0)), |(at, id)| (at, LeaseId(id.0 + 1)));
-        self.queue.range(from..).filter_map(|(_, id)| self.leases.get(*id))
+        let from = (after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded);
+        self.queue.range(from).filter_map(|(_, id)| self.leases.get(*id))
     }
 
     /// How many leases wait.
@@ -273,6 +282,33 @@ impl State {
         if same { Ok(()) } else { Err("an index of leases is out of step".into()) }
     }
 
+    /// Whether the fact may let a waiting lease in that could not be before: a card of the tenant's limit is free, one that
+    /// waited is different or out of the way, or one came back to a place before others.
+    fn makes_room(&self, at: At, event: &Event) -> bool {
+        let waits = |lease: LeaseId| self.leases.get(lease).is_some_and(|l| l.status == Status::Queued);
+        match event {
+            Event::MemberGone(_) => true,
+            Event::Extended(e) => waits(e.lease),
+            Event::Resized(_) => true,
+            Event::Ended(e) => waits(e.lease),
+            Event::Queued(e) => self.leases.get(e.lease).is_some_and(|l| {
+                let turn = if l.status == Status::Stopped { at.time } else { l.requested };
+                self.queue.last().is_some_and(|last| *last > (turn, l.id))
+            }),
+            _ => false,
+        }
+    }
+
+    /// Cover that was reckoned with older prices ends where a new list begins.
+    pub(crate) fn reprice(&mut self, from: Time, skus: &BTreeSet<SkuId>) {
+        let affected = |l: &&Lease| l.funded_until > from && l.priced.is_some_and(|p| skus.contains(&p.sku));
+        let running = self.boundaries.iter().filter_map(|(_, id)| self.leases.get(*id));
+        let affected: Vec<LeaseId> = running.filter(affected).map(|lease| lease.id).collect();
+        for lease in affected {
+            self.change(lease, |lease| lease.funded_until = from);
+        }
+    }
+
     /// Changes a lease and keeps the indexes in step.
     fn change(&mut self, id: LeaseId, change: impl FnOnce(&mut Lease)) {
         let lease = self.leases.get_mut(id).expect("events name leases that are not ended");
@@ -304,7 +340,8 @@ fn step(index: &mut BTreeSet<(Time, LeaseId)>, before: Option<(Time, LeaseId)>, 
 }
 
 /// Folds a fact about a lease.
-pub(crate) fn apply(state: &mut State, at: At, tenant: TenantId, event: Event) {
+pub(crate) fn apply(state: &mut State, at: At, tenant: TenantId, event: Event, room: &mut u64) {
+    *room += u64::from(state.makes_room(at, &event));
     match event {
         Event::Requested(e) => {
             state.last = e.lease.0;
@@ -314,6 +351,7 @@ pub(crate) fn apply(state: &mut State, at: At, tenant: TenantId, event: Event) {
             state.leases.insert(e.lease, ordered(e, tenant, at.time));
         }
         Event::Queued(e) => state.change(e.lease, |lease| {
+            lease.take_turn(at.time);
             lease.status = Status::Queued;
             lease.since = at.time;
             lease.detail = e.why;
@@ -338,8 +376,10 @@ pub(crate) fn apply(state: &mut State, at: At, tenant: TenantId, event: Event) {
         Event::Resized(e) => resize(state, at, tenant, e),
         Event::Stopping(e) => {
             state.change(e.lease, |lease| {
+                if !matches!(lease.status, Status::Stopping(_)) {
+                    lease.since = at.time;
+                }
                 lease.status = Status::Stopping(e.then);
-                lease.since = at.time;
                 lease.reason = Some(e.reason);
                 lease.detail = e.detail;
                 lease.charged_before += e.charged;
@@ -372,6 +412,7 @@ fn ordered(e: super::Requested, tenant: TenantId, now: Time) -> Lease {
         project: e.project,
         ask: e.ask,
         on_failure: e.on_failure,
+        most: e.most,
         // The entry goes on to queue or place it.
         status: Status::Stopped,
         since: now,
@@ -400,6 +441,7 @@ fn place(state: &mut State, at: At, tenant: TenantId, e: super::Placed) {
         node.changed = at.seq;
     }
     state.change(e.lease, |lease| {
+        lease.take_turn(at.time);
         lease.status = Status::Starting;
         lease.since = at.time;
         lease.reason = None;

@@ -14,10 +14,14 @@ pub struct Price {
     pub micro: Micro,
 }
 
+/// A list that begins "now" by the operator's clock is some way behind ours when it arrives; it then begins at its entry.
+const SLACK_MS: i64 = 60_000;
+
 /// Ten million yuan an hour: no card costs that, and every product of price, quantity and time stays far inside 128 bits.
 const MOST: Micro = Micro::from_cny(10_000_000);
 
 pub(super) fn decide(market: &State, now: Time, from: Time, prices: &[Price]) -> Result<Event, Refusal> {
+    let from = if now.since(from) <= SLACK_MS { from.max(now) } else { from };
     if from < now {
         return Err(Refusal::PriceInForce(format!("the list begins at {from}, and it is {now}")));
     }
@@ -26,6 +30,9 @@ pub(super) fn decide(market: &State, now: Time, from: Time, prices: &[Price]) ->
     }
     if let Some(wrong) = prices.iter().find(|p| p.micro < Micro(0) || p.micro > MOST) {
         return Err(Refusal::invalid("prices", format!("{}: a price is between 0 and {MOST} CNY an hour", wrong.sku)));
+    }
+    if prices.iter().any(|p| p.sku.model().is_some_and(|model| model.is_empty() || model.len() > 128)) {
+        return Err(Refusal::invalid("prices", "a model's name has 1 to 128 bytes"));
     }
     let mut next = market.prices.len();
     let mut items: Vec<PriceItem> = Vec::with_capacity(prices.len());

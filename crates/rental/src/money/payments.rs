@@ -49,7 +49,8 @@ pub(super) fn set_credit(money: &State, tenant: TenantId, limit: Ticks) -> Resul
 }
 
 pub(super) fn adjust(money: &State, tenant: TenantId, ticks: Ticks, reason: &str) -> Result<Vec<Event>, Refusal> {
-    amount(Ticks(ticks.0.abs()))?;
+    // The least number has no opposite.
+    amount(Ticks(ticks.0.checked_abs().unwrap_or(i128::MAX)))?;
     if reason.trim().is_empty() || reason.len() > 500 {
         return Err(Refusal::invalid("reason", "say why, in 1 to 500 bytes"));
     }

@@ -39,7 +39,7 @@ pub struct Limits {
     /// Leases that are not ended.
     #[n(1)]
     pub leases: Option<u32>,
-    /// Money: charged over the tenant's life and held, together.
+    /// Money: charged over the tenant's life and held, together. It gates what is ordered; what runs is ended by the balance.
     #[n(2)]
     pub spend: Option<Ticks>,
 }
