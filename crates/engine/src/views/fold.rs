@@ -1,9 +1,10 @@
 //! Reading the journal in batches and writing what they change, each batch in one transaction.
 
 use super::{
-    Lease, Line, Posting, failed,
+    Lease, Line, failed,
     gather::Gathered,
     lease,
+    rows::PostingRow,
     schema::{self, Applied},
     signed,
 };
@@ -33,8 +34,7 @@ impl Views {
     /// that is no database is removed: [`Views::advance`] folds it anew.
     pub fn open(path: &Path, log: LogId) -> Result<Views, Failure> {
         let (connection, applied) = schema::open(path, log)?;
-        let gathered = Gathered::open(&connection)?;
-        Ok(Views { connection, log, applied, time: None, checked: false, gathered })
+        Ok(Views { connection, log, applied, time: None, checked: false, gathered: Gathered::default() })
     }
 
     /// The last entry that is folded.
@@ -75,7 +75,7 @@ impl Views {
             }
             Err(error) => {
                 // What was gathered is not in the file: the next attempt gathers it again.
-                self.gathered = Gathered::open(&self.connection)?;
+                self.gathered = Gathered::default();
                 Err(error)
             }
         }
@@ -142,14 +142,11 @@ fn write_rows(transaction: &Transaction<'_>, gathered: &mut Gathered) -> rusqlit
     let mut upsert = transaction.prepare_cached(lease::UPSERT)?;
     gathered.changed().into_iter().try_for_each(|lease: &Lease| lease.write(&mut upsert))?;
 
-    let mut insert = transaction.prepare_cached("INSERT OR REPLACE INTO sku VALUES (?1, ?2)")?;
-    gathered.skus.drain(..).try_for_each(|(number, name)| insert.execute(params![number, name]).map(|_| ()))?;
-
     let mut insert = transaction.prepare_cached(Line::INSERT)?;
     gathered.lines.sort_unstable_by_key(|line| (line.tenant, line.until, line.seq, line.number));
     gathered.lines.drain(..).try_for_each(|line| line.write(&mut insert))?;
 
-    let mut insert = transaction.prepare_cached(Posting::INSERT)?;
+    let mut insert = transaction.prepare_cached(PostingRow::INSERT)?;
     gathered.postings.sort_unstable_by_key(|posting| (posting.tenant, posting.seq, posting.number));
     gathered.postings.drain(..).try_for_each(|posting| posting.write(&mut insert))?;
 

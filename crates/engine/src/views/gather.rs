@@ -1,8 +1,8 @@
 //! What a batch of entries changes, gathered in memory: a lease that moved five times is one row to write.
 
-use super::{Kind, Lease, Line, PartRow, Posting, failed, lease, revenue::Slots, signed};
+use super::{Kind, Lease, Line, PartRow, failed, lease, revenue::Slots, rows::PostingRow, signed};
 use journal::Failure;
-use rental::{Event, Part, lease::Event as LeaseEvent, market, money};
+use rental::{Event, Part, lease::Event as LeaseEvent, money};
 use rusqlite::{Connection, OptionalExtension};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::hash_map::Entry;
@@ -16,10 +16,8 @@ const KEPT: usize = 100_000;
 pub(super) struct Gathered {
     leases: FxHashMap<LeaseId, Lease>,
     changed: FxHashSet<LeaseId>,
-    names: FxHashMap<u32, String>,
-    pub skus: Vec<(u32, String)>,
     pub lines: Vec<Line>,
-    pub postings: Vec<Posting>,
+    pub postings: Vec<PostingRow>,
     pub parts: Vec<PartRow>,
     pub parts_of_leases: Vec<(Owner, LeaseId, u64)>,
     pub slots: Slots,
@@ -45,16 +43,6 @@ struct Stretch {
 }
 
 impl Gathered {
-    /// Gathers with the names of SKUs that are stored.
-    pub(super) fn open(connection: &Connection) -> Result<Gathered, Failure> {
-        let read = || -> rusqlite::Result<FxHashMap<u32, String>> {
-            let mut statement = connection.prepare("SELECT number, name FROM sku")?;
-            statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
-        };
-        let names = read().map_err(failed("reading the views"))?;
-        Ok(Gathered { names, ..Gathered::default() })
-    }
-
     /// Adds one owner's part of an entry.
     pub(super) fn add(&mut self, connection: &Connection, part: Part) -> Result<(), Failure> {
         let Part { owner, seq, time, part_seq, events, .. } = part;
@@ -68,17 +56,14 @@ impl Gathered {
                     self.mention(first, tenant, lease_of(&event), seq);
                     self.lease(connection, at, tenant, event)?;
                 }
-                Event::Money(tenant, event) => {
-                    if let Some(lease) = event_lease(&event) {
+                Event::Money(tenant, ref fact) => {
+                    let lease = concerns(fact);
+                    if let Some(lease) = lease {
                         self.mention(first, tenant, lease, seq);
                     }
-                    self.money(connection, at, tenant, event)?;
-                }
-                Event::Market(market::Event::PricesPublished(e)) => {
-                    for item in e.items {
-                        self.names.insert(item.id.0, item.sku.to_string());
-                        self.skus.push((item.id.0, item.sku.to_string()));
-                    }
+                    let stored = minicbor::to_vec(&event).expect("a Vec takes every byte");
+                    self.postings.push(PostingRow { tenant, seq, number, time, lease, event: stored });
+                    self.money(connection, at, tenant, fact)?;
                 }
                 Event::Market(_) | Event::Fleet(_) | Event::Tenancy(_) => {}
             }
@@ -106,20 +91,16 @@ impl Gathered {
         Ok(())
     }
 
-    fn money(&mut self, connection: &Connection, at: At, tenant: TenantId, event: money::Event) -> Result<(), Failure> {
-        if let Some(stretch) = stretch(&event) {
-            let row = self.change(connection, stretch.lease, at.seq)?;
-            row.pay(&event);
-            let (project, sku) = (row.project, row.sku.clone().unwrap_or_default());
-            let Stretch { kind, lease, from, until, milli, micro, ticks } = stretch;
-            let sku = sku_of(&event).and_then(|number| self.names.get(&number).cloned()).unwrap_or(sku);
-            let line =
-                Line { tenant, lease, project, seq: at.seq, number: at.number, kind, from, until, sku, milli, micro, ticks };
-            self.slots.add(&line);
-            self.lines.push(line);
-        }
-        let (At { seq, time, number }, lease) = (at, event_lease(&event));
-        self.postings.push(Posting { tenant, seq, number, time, lease, event });
+    fn money(&mut self, connection: &Connection, at: At, tenant: TenantId, event: &money::Event) -> Result<(), Failure> {
+        let Some(Stretch { kind, lease, from, until, milli, micro, ticks }) = stretch(event) else { return Ok(()) };
+        let row = self.change(connection, lease, at.seq)?;
+        row.pay(event);
+        // A run is charged for what it was placed with, and settled before the lease is placed again.
+        let (project, sku) = (row.project, row.sku.clone().unwrap_or_default());
+        let At { seq, number, .. } = at;
+        let line = Line { tenant, lease, project, seq, number, kind, from, until, sku, milli, micro, ticks };
+        self.slots.add(&line);
+        self.lines.push(line);
         Ok(())
     }
 
@@ -168,15 +149,8 @@ fn stretch(event: &money::Event) -> Option<Stretch> {
     Some(Stretch { kind, lease, from, until, milli, micro, ticks })
 }
 
-fn sku_of(event: &money::Event) -> Option<u32> {
-    match event {
-        money::Event::Charged(e) => Some(e.sku.0),
-        money::Event::Reversed(e) => Some(e.sku.0),
-        _ => None,
-    }
-}
-
-fn event_lease(event: &money::Event) -> Option<LeaseId> {
+/// The lease that a fact about money is for.
+fn concerns(event: &money::Event) -> Option<LeaseId> {
     match event {
         money::Event::Held(e) => Some(e.lease),
         money::Event::Charged(e) => Some(e.lease),

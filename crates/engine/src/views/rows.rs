@@ -161,15 +161,25 @@ impl Posting {
         let lease = row.get::<_, Option<i64>>(4)?.map(|id| LeaseId(unsigned(id)));
         Ok(Posting { tenant, seq: unsigned(row.get(1)?), number: row.get(2)?, time: Time(row.get(3)?), lease, event })
     }
+}
 
-    pub(super) const INSERT: &str = "INSERT INTO posting VALUES (?1,?2,?3,?4,?5,?6)";
+/// A posting to write; the fact in the bytes of the journal: kind, version, body.
+#[derive(Debug)]
+pub(super) struct PostingRow {
+    pub tenant: TenantId,
+    pub seq: u64,
+    pub number: u32,
+    pub time: Time,
+    pub lease: Option<LeaseId>,
+    pub event: Vec<u8>,
+}
 
-    pub(super) fn write(&self, insert: &mut Statement<'_>) -> rusqlite::Result<()> {
-        // As in the journal: kind, version, body.
-        let event = Event::Money(self.tenant, self.event.clone());
-        let event = minicbor::to_vec(event).expect("a Vec takes every byte");
+impl PostingRow {
+    pub const INSERT: &str = "INSERT INTO posting VALUES (?1,?2,?3,?4,?5,?6)";
+
+    pub fn write(&self, insert: &mut Statement<'_>) -> rusqlite::Result<()> {
         let lease = self.lease.map(|lease| signed(lease.0));
-        insert.execute(params![signed(self.tenant.0), signed(self.seq), self.number, self.time.0, lease, event])?;
+        insert.execute(params![signed(self.tenant.0), signed(self.seq), self.number, self.time.0, lease, self.event])?;
         Ok(())
     }
 }

@@ -14,7 +14,6 @@ const VERSION: i64 = 1;
 /// `line` is in the order of the end of use, so that a tenant's use of a month lies together.
 const TABLES: &str = "
     CREATE TABLE about (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
-    CREATE TABLE sku (number INTEGER PRIMARY KEY, name TEXT NOT NULL);
     CREATE TABLE lease (
         id INTEGER PRIMARY KEY, owner INTEGER NOT NULL, project INTEGER NOT NULL, standing INTEGER NOT NULL,
         since INTEGER NOT NULL, reason TEXT, detail TEXT NOT NULL, ask BLOB NOT NULL, on_failure TEXT NOT NULL,
@@ -37,7 +36,7 @@ const TABLES: &str = "
         start INTEGER, sku TEXT, charged BLOB NOT NULL, reversed BLOB NOT NULL, lost BLOB NOT NULL, milli_ms BLOB NOT NULL,
         PRIMARY KEY (start, sku)) WITHOUT ROWID;";
 
-const NAMES: [&str; 8] = ["about", "sku", "lease", "line", "posting", "part", "part_of_lease", "slot"];
+const NAMES: [&str; 7] = ["about", "lease", "line", "posting", "part", "part_of_lease", "slot"];
 
 /// How far a file has come, and the last entry it has folded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

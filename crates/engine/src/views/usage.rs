@@ -110,14 +110,17 @@ impl Within<'_> {
 
     /// Shows the lines that [`Within::usage`] counts, cut to `[from, until)`: the records of an export.
     pub fn lines(&self, query: &UsageQuery, visit: &mut dyn FnMut(Line)) -> Result<(), Failure> {
-        self.lines_over(query.from, query.until, &mut |line| {
-            let wanted = line.kind != Kind::Lost
-                && query.lease.is_none_or(|lease| lease == line.lease)
-                && query.project.is_none_or(|project| project == line.project);
+        let mut offer = |line: Line| {
+            let wanted = line.kind != Kind::Lost && query.project.is_none_or(|project| project == line.project);
             if let Some(line) = line.within(query.from, query.until).filter(|_| wanted) {
                 visit(line);
             }
-        })
+        };
+        match query.lease {
+            Some(lease) => self.lines_of(lease)?.into_iter().for_each(offer),
+            None => self.lines_over(query.from, query.until, &mut offer)?,
+        }
+        Ok(())
     }
 }
 
