@@ -2,6 +2,8 @@
 
 #![allow(dead_code)] // Each test file uses its part of it.
 
+pub mod mixed;
+pub mod verdict;
 
 use engine::{Answer, Engine, Rejected, Submission};
 use placement::NodeSpec;
