@@ -48,7 +48,11 @@ impl Agent {
         match action {
             // Repeated until it is seen to be gone; so a start that could not be interrupted is ended once it exists.
             Action::End(instance) => self.unsettled |= driver.end(instance, now).is_err(),
-            Action::ConfirmGone(instance) => self.conclude(driver, instance, Phase::Gone, now),
+            Action::ConfirmGone(instance) => {
+                // What is kept of it beside its processes goes too.
+                self.unsettled |= driver.end(instance, now).is_err();
+                self.conclude(driver, instance, Phase::Gone, now);
+            }
             Action::Start(instance) => {
                 let trace = self.traces.entry(instance).or_default();
                 if !trace.known && !trace.has_ended() {

@@ -170,13 +170,10 @@ impl Folder {
     pub(crate) fn create(&self, order: &impl Serialize, control: &Control) -> Result<(), Failure> {
         let doing = || format!("create {}", self.path.display());
         let parent = self.path.parent().expect("a state folder lies in the log's folder");
-        let draft = Folder::at(self.path.with_extension("draft"));
+        let draft = Folder::at(self.draft());
         let make = || {
             fs::DirBuilder::new().recursive(true).mode(0o711).create(parent)?;
-            // A draft is what an agent left that was killed in the middle.
-            if draft.exists() {
-                fs::remove_dir_all(&draft.path)?;
-            }
+            clear(&draft.path)?;
             // Others may pass through to their own work folder, and see nothing beside it.
             fs::DirBuilder::new().mode(0o711).create(&draft.path)?;
             fs::DirBuilder::new().mode(0o700).create(draft.work())?;
@@ -210,18 +207,32 @@ impl Folder {
     /// Removes the folder; removing what is not there is no failure. It is renamed first, so that it is there as a
     /// whole or not at all.
     pub(crate) fn remove(&self) -> Result<(), Failure> {
-        let dying = self.path.with_extension("draft");
-        let remove = || match fs::rename(&self.path, &dying) {
-            Ok(()) => fs::remove_dir_all(&dying),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(error),
+        let remove = || {
+            clear(&self.draft())?;
+            match fs::rename(&self.path, self.draft()) {
+                Ok(()) => clear(&self.draft()),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+                Err(error) => Err(error),
+            }
         };
         remove().map_err(|source| Failure::passing(format!("remove {}", self.path.display()), source))
+    }
+
+    /// What a folder is called while it is made or removed, and after an agent was killed in the middle of it.
+    fn draft(&self) -> PathBuf {
+        self.path.with_extension("draft")
     }
 
     fn replace(&self, name: &str, value: &impl Serialize) -> Result<(), Failure> {
         let path = self.path.join(name);
         write(&path, value).map_err(|source| Failure::passing(format!("write {}", path.display()), source))
+    }
+}
+
+fn clear(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 

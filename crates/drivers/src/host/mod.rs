@@ -2,7 +2,9 @@
 
 mod cgroups;
 mod clock;
+mod container;
 mod folder;
+mod gpus;
 mod logs;
 mod process;
 mod processes;
@@ -10,7 +12,9 @@ mod session;
 mod shim;
 
 pub use cgroups::Cgroups;
+pub use container::{ContainerSettings, Containers};
 pub use folder::OutputLimits;
+pub use gpus::{GpuSettings, Gpus};
 pub use process::{ProcessSettings, Processes};
 pub use shim::{ShimCommand, shim_main};
 

@@ -230,6 +230,18 @@ impl Simulated {
         self.workloads.retain(|instance, _| instance.node != node);
     }
 
+    /// What is really there, whatever faults are in force.
+    pub fn truth(&self, now: Time) -> impl Iterator<Item = Observed> + '_ {
+        let there = self.workloads.iter().filter(move |(_, w)| !w.is_gone(now));
+        there.map(move |(instance, w)| w.observed(&self.log, *instance, now))
+    }
+
+    /// Whether a device really holds nothing, whatever faults are in force.
+    pub fn is_clean(&self, uuid: &str, now: Time) -> bool {
+        let dirty = self.dirty.get(uuid).is_some_and(|clean_at| *clean_at > now);
+        !dirty && !self.workloads.values().any(|w| w.devices.iter().any(|d| d == uuid))
+    }
+
     /// How many workloads are there, in whichever phase.
     pub fn len(&self) -> usize {
         self.workloads.len()

@@ -98,7 +98,12 @@ impl Bench {
         self.seq += 1;
         let grant = Grant { node: NodeId(1), cpu_milli: 500, memory_mib: 64, slices: vec![], exclusive: false };
         let assignment = Assignment { lease: LeaseId(lease), attempt: 1, changed: self.seq, wanted, grant };
-        let body = AssignmentBody { assignment, workload: Some(workload), stop_in_ms, env: BTreeMap::new() };
+        let body = AssignmentBody {
+            assignment,
+            workload: Some(workload),
+            stop_in_ms,
+            env: [("TEST_LOG".to_owned(), self.log.clone())].into(),
+        };
         self.wishes.insert(body.instance(), body);
         self.tell();
     }
@@ -192,6 +197,12 @@ impl Bench {
     /// The latest phase that was reported of a lease.
     pub fn last(&self, lease: u64) -> Option<Phase> {
         self.phases().into_iter().rev().find(|(id, _)| *id == LeaseId(lease)).map(|(_, phase)| phase)
+    }
+
+    /// Whether the driver lists nothing of this test's log, and is sure of it; others may use the same backend.
+    pub fn lists_nothing(&mut self) -> bool {
+        let listing = self.driver.observe(self.backend.now());
+        listing.failures.is_empty() && !listing.seen.iter().any(|seen| *seen.log == *self.log)
     }
 
     pub fn count(&self, lease: u64) -> usize {

@@ -1,6 +1,7 @@
 //! One suite for every driver: what an agent may rely on, whichever backend runs the leases.
 
 mod bench;
+mod container;
 mod process;
 mod simulated;
 mod suite;

@@ -89,7 +89,7 @@ mod grouped {
         starting_again_makes_no_second_copy
         the_exit_status_is_kept
         the_output_is_kept
-        a_missing_program_fails_with_its_reason
+        a_missing_program_fails_and_says_why
         a_detached_tree_is_wholly_ended
         a_new_agent_adopts_what_runs
         a_new_agent_ends_what_is_no_longer_assigned

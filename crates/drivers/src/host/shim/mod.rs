@@ -7,10 +7,12 @@ mod output;
 mod run;
 mod stage;
 mod tree;
+mod watch;
 
 pub(crate) use output::rotated;
 pub(crate) use stage::{Job, Stdin, hand_over};
 pub(crate) use tree::kill_leftovers;
+pub(crate) use watch::WatchOrder;
 
 use super::folder::Folder;
 use crate::Failure;
@@ -51,6 +53,7 @@ pub fn shim_main(args: Vec<OsString>) -> ExitCode {
     let folder = args.next().map(PathBuf::from).map(Folder::at);
     match (role.to_str(), folder) {
         (Some("run"), Some(folder)) => exit_code(run::run(folder)),
+        (Some("watch"), Some(folder)) => exit_code(watch::run(&folder)),
         (Some("stage"), None) => stage::run(),
         (Some("wait"), None) => loop {
             std::thread::park();
