@@ -2,7 +2,6 @@
 
 use crate::{Handle, Rejected};
 use journal::{Bundle, Checkpoint, Failure, Source, publish, tile::Resource};
-use std::ops::RangeInclusive;
 use units::Owner;
 
 /// The bytes published under `path` (`checkpoint`, `tile/…`), or `None` where there is nothing. Reads the disk.
@@ -27,10 +26,7 @@ pub async fn checkpoint_over(handle: &Handle, seq: u64) -> Result<String, Reject
 pub fn bundle(handle: &Handle, owner: Owner, seqs: &[u64], checkpoint: &str) -> Result<String, Failure> {
     // A checkpoint that was just opened by its own key is sound.
     debug_assert!(Checkpoint::open(checkpoint, handle.keys().verifier()).is_ok());
-    handle.with_reader(|reader| Ok(Bundle::make(reader, handle.keys(), owner, seqs, checkpoint)?.to_json()))
-}
-
-/// Which of these entries have a part of the owner. Reads the disk.
-pub fn seqs(handle: &Handle, owner: Owner, range: RangeInclusive<u64>) -> Result<Vec<u64>, Failure> {
-    handle.with_reader(|reader| Bundle::seqs(reader, owner, range))
+    // A connection of its own: a long lease has thousands of parts, and others read too.
+    let reader = handle.with_reader(|reader| reader.try_clone())?;
+    Ok(Bundle::make(&reader, handle.keys(), owner, seqs, checkpoint)?.to_json())
 }

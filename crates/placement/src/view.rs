@@ -193,6 +193,11 @@ impl<'a> DeviceView<'a> {
         self.card.left()
     }
 
+    /// Most soft shares at a time; 0: rented whole only.
+    pub fn max_shares(self) -> u8 {
+        self.card.max_shares
+    }
+
     /// How many soft shares stand on it, unclean ones included.
     pub fn shares(self) -> u32 {
         u32::from(self.card.taken.shares) + u32::from(self.card.unclean.shares)

@@ -1,0 +1,123 @@
+//! What can be done with a lease: stop, start, destroy, extend, resize.
+
+use super::find;
+use crate::{
+    App, Body, Caller, Nothing, Problem, Written,
+    bodies::{LeaseBody, SizeBody},
+    path::Id,
+};
+use axum::extract::State;
+use engine::{Attach, Idempotency};
+use rental::{Command, lease, tenancy::Act};
+use serde::Deserialize;
+use units::{LeaseId, TenantId, Time};
+use utoipa::ToSchema;
+
+type Changed = Result<Written<LeaseBody>, Problem>;
+
+/// Ends the workload and its charge; the lease may be started again.
+#[utoipa::path(post, path = "/v1/leases/{id}/stop", tag = "leases", params(("id" = String, Path)), request_body = Nothing,
+    responses((status = OK, body = LeaseBody)))]
+pub(super) async fn stop(State(app): State<App>, caller: Caller, Id(lease): Id<LeaseId>, body: Body<Nothing>) -> Changed {
+    caller.may_with(Act::Rent, lease)?;
+    let promise = body.idempotency(&caller);
+    end(&app, &caller, lease, promise, |tenant| lease::Command::Stop { tenant, lease }).await
+}
+
+/// Ends the lease for good.
+#[utoipa::path(post, path = "/v1/leases/{id}/destroy", tag = "leases", params(("id" = String, Path)), request_body = Nothing,
+    responses((status = OK, body = LeaseBody)))]
+pub(super) async fn destroy(State(app): State<App>, caller: Caller, Id(lease): Id<LeaseId>, body: Body<Nothing>) -> Changed {
+    caller.may_with(Act::Rent, lease)?;
+    let promise = body.idempotency(&caller);
+    end(&app, &caller, lease, promise, |tenant| lease::Command::Destroy { tenant, lease }).await
+}
+
+/// Whether to wait.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Start {
+    /// Whether to wait where there is no room; so unless told.
+    #[serde(default = "yes")]
+    wait: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Starts a stopped lease again.
+#[utoipa::path(post, path = "/v1/leases/{id}/start", tag = "leases", params(("id" = String, Path)), request_body = Start,
+    responses((status = OK, body = LeaseBody)))]
+pub(super) async fn start(State(app): State<App>, caller: Caller, Id(lease): Id<LeaseId>, body: Body<Start>) -> Changed {
+    caller.may(Act::Rent)?;
+    let (promise, wait) = (body.idempotency(&caller), body.value.wait);
+    change(&app, &caller, lease, promise, |tenant| lease::Command::Start { tenant, lease, wait }).await
+}
+
+/// Another end.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Extend {
+    /// The end; `null`: until stopped.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    until: Option<Time>,
+}
+
+/// Gives a lease another end.
+#[utoipa::path(post, path = "/v1/leases/{id}/extend", tag = "leases", params(("id" = String, Path)), request_body = Extend,
+    responses((status = OK, body = LeaseBody)))]
+pub(super) async fn extend(State(app): State<App>, caller: Caller, Id(lease): Id<LeaseId>, body: Body<Extend>) -> Changed {
+    caller.may(Act::Rent)?;
+    let (promise, until) = (body.idempotency(&caller), body.value.until);
+    change(&app, &caller, lease, promise, |tenant| lease::Command::Extend { tenant, lease, until }).await
+}
+
+/// Another size.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Resize {
+    /// The size from now on.
+    size: SizeBody,
+}
+
+/// Gives a lease another size.
+#[utoipa::path(post, path = "/v1/leases/{id}/resize", tag = "leases", params(("id" = String, Path)), request_body = Resize,
+    responses((status = OK, body = LeaseBody)))]
+pub(super) async fn resize(State(app): State<App>, caller: Caller, Id(lease): Id<LeaseId>, body: Body<Resize>) -> Changed {
+    caller.may(Act::Rent)?;
+    let (promise, size) = (body.idempotency(&caller), body.value.size.size("/size")?);
+    change(&app, &caller, lease, promise, |tenant| lease::Command::Resize { tenant, lease, size }).await
+}
+
+/// As [`change`]; but to end what is over is to find it so.
+async fn end(
+    app: &App,
+    caller: &Caller,
+    id: LeaseId,
+    promise: Option<Idempotency>,
+    command: impl FnOnce(TenantId) -> lease::Command,
+) -> Changed {
+    if find::state_of(app, caller, id).is_none()
+        && let Some(over) = find::closed(app, caller, id).await?
+    {
+        return Ok(Written::changed(over.seq, over));
+    }
+    change(app, caller, id, promise, command).await
+}
+
+async fn change(
+    app: &App,
+    caller: &Caller,
+    id: LeaseId,
+    promise: Option<Idempotency>,
+    command: impl FnOnce(TenantId) -> lease::Command,
+) -> Changed {
+    let Some(tenant) = app.handle().read(|state| find::owned(state, caller, id).map(|lease| lease.tenant)) else {
+        let over = find::closed(app, caller, id).await?.is_some();
+        return Err(if over { Problem::new("wrong_state", format!("{id} has ended")) } else { Problem::not_found(id) });
+    };
+    let answer = app.submit(caller, promise, Command::Lease(command(tenant)), Attach::Nothing).await?;
+    let body = find::one(app, caller, id).await?;
+    Ok(Written::changed(app.seq_of(&answer), body))
+}

@@ -1,0 +1,5 @@
+//! The HTTP surface against a real engine on SQLite. One file per resource, as the routes.
+
+mod world;
+
+mod leases;
