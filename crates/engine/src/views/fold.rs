@@ -15,7 +15,9 @@ use std::{ops::ControlFlow, path::Path};
 use units::Time;
 
 /// Entries of one batch. So many are written in 20 to 30 ms: that bounds how far behind a view is under load.
-const BATCH: usize = 1024;
+const BATCH: u64 = 1024;
+/// Entries of one batch while far behind: the more of them, the more rows go to a page before it is written. 30 MB.
+const FAR_BATCH: u64 = 16 * BATCH;
 
 /// The tables, to write.
 pub struct Views {
@@ -60,7 +62,9 @@ impl Views {
         if !self.checked {
             self.check(source)?;
         }
-        let folded = self.gather(source).and_then(|applied| {
+        let behind = source.size()?.saturating_sub(self.applied.seq);
+        let limit = if behind > 2 * FAR_BATCH { FAR_BATCH } else { BATCH };
+        let folded = self.gather(source, limit).and_then(|applied| {
             if applied.seq > self.applied.seq {
                 self.write(&applied).map_err(failed("writing the views"))?;
             }
@@ -71,7 +75,7 @@ impl Views {
                 let entries = applied.seq - self.applied.seq;
                 self.applied = applied;
                 self.gathered.forget();
-                Ok(entries == BATCH as u64)
+                Ok(entries == limit)
             }
             Err(error) => {
                 // What was gathered is not in the file: the next attempt gathers it again.
@@ -109,7 +113,7 @@ impl Views {
         Ok(())
     }
 
-    fn gather(&mut self, source: &dyn Source) -> Result<Applied, FoldError> {
+    fn gather(&mut self, source: &dyn Source, limit: u64) -> Result<Applied, FoldError> {
         let mut applied = self.applied.clone();
         let mut outcome = Ok(());
         let mut entries = 0;
@@ -123,7 +127,7 @@ impl Views {
             applied.leaf_data.extend_from_slice(stored.leaf_data);
             entries += 1;
             // Broken off, so that the journal's write-ahead log can be reset between batches.
-            if outcome.is_ok() && entries < BATCH { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            if outcome.is_ok() && entries < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
         outcome.map(|()| applied)
     }
