@@ -1,0 +1,165 @@
+//! Speaking with a server: one call at a time, blocking. Creates carry an idempotency key, so that a call whose answer was
+//! lost on the way can be repeated without buying twice.
+
+mod call;
+mod context;
+mod shown;
+pub mod socket;
+mod target;
+
+pub use call::{Answer, Call};
+pub use context::{Context, Contexts};
+pub use target::{Given, Target};
+
+use crate::{
+    failure::{Failure, Problem},
+    language::{Language, phrases},
+};
+use anyhow::{Context as _, anyhow};
+use backon::{BlockingRetryable, ExponentialBuilder};
+use reqwest::blocking::{Client as Http, RequestBuilder, Response};
+use std::{cell::OnceCell, time::Duration};
+
+/// What is done with calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// They are sent.
+    Send,
+    /// They are explained, and not sent.
+    Explain,
+    /// They are shown as `curl` command lines, and not sent.
+    Curl,
+}
+
+/// A way to one server.
+pub struct Client {
+    target: Target,
+    mode: Mode,
+    language: Language,
+    http: OnceCell<Http>,
+}
+
+impl Client {
+    /// A client for this server. Nothing is opened before the first call.
+    pub fn new(target: Target, mode: Mode, language: Language) -> Client {
+        Client { target, mode, language, http: OnceCell::new() }
+    }
+
+    /// Which server, with which key.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Whether calls are only shown.
+    pub fn only_shows(&self) -> bool {
+        self.mode != Mode::Send
+    }
+
+    /// Sends a call and reads the whole answer.
+    pub fn send(&self, call: Call) -> Result<Answer, Failure> {
+        let call = self.for_tenant(call);
+        self.show(&call)?;
+        let send = || self.answered(&call);
+        // A refused connection is told at once; an answer lost on the way is asked for again where that is harmless.
+        let lost = |failure: &Lost| call.may_be_repeated() && !failure.refused;
+        let pace = ExponentialBuilder::default().with_min_delay(Duration::from_millis(200)).with_max_times(3);
+        let response = send.retry(pace).when(lost).call().map_err(|lost| self.unreachable(&lost))?;
+        Ok(Answer::read(checked(response)?)?)
+    }
+
+    /// Sends a call whose answer is read as it comes, for as long as it comes.
+    pub fn stream(&self, call: Call) -> Result<Response, Failure> {
+        let call = self.for_tenant(call).lasting(None);
+        self.show(&call)?;
+        checked(self.answered(&call).map_err(|lost| self.unreachable(&lost))?)
+    }
+
+    fn for_tenant(&self, call: Call) -> Call {
+        match &self.target.tenant {
+            Some(tenant) if call.of_tenant && !call.has_query("tenant") => {
+                let tenant = tenant.clone();
+                call.query("tenant", tenant)
+            }
+            _ => call,
+        }
+    }
+
+    fn show(&self, call: &Call) -> Result<(), Failure> {
+        match self.mode {
+            Mode::Send => Ok(()),
+            Mode::Explain => self.print(&shown::explained(call, &self.target, self.language)),
+            Mode::Curl => self.print(&shown::curl(call, &self.target)),
+        }
+    }
+
+    fn print(&self, text: &str) -> Result<(), Failure> {
+        println!("{text}");
+        Err(Failure::ShownOnly)
+    }
+
+    fn answered(&self, call: &Call) -> Result<Response, Lost> {
+        let http = self.http().map_err(|error| Lost { refused: true, why: format!("{error:#}") })?;
+        let request = self.request(http, call);
+        request.send().map_err(|error| Lost { refused: error.is_connect(), why: deepest(&error) })
+    }
+
+    fn request(&self, http: &Http, call: &Call) -> RequestBuilder {
+        let mut request = http.request(call.method.clone(), call.url(&self.target.url)).timeout(call.patience());
+        if let Some(key) = &self.target.key {
+            request = request.bearer_auth(key);
+        }
+        for (name, value) in call.headers() {
+            request = request.header(name, value);
+        }
+        match &call.body {
+            Some(body) => request.json(body),
+            None => request,
+        }
+    }
+
+    fn http(&self) -> anyhow::Result<&Http> {
+        if self.http.get().is_none() {
+            let http = self.target.http()?;
+            // Nobody else can have set it meanwhile: a client stays on its thread.
+            let _ = self.http.set(http);
+        }
+        self.http.get().ok_or_else(|| anyhow!("there is no HTTP client"))
+    }
+
+    fn unreachable(&self, lost: &Lost) -> Failure {
+        Failure::Other(anyhow!(self.language.fill(&phrases::UNREACHABLE, &[&self.target.url, &lost.why])))
+    }
+}
+
+/// No answer came.
+#[derive(Debug)]
+struct Lost {
+    /// No connection was made: nothing was sent.
+    refused: bool,
+    why: String,
+}
+
+/// The innermost cause: the outer ones only say that a request failed.
+fn deepest(error: &dyn std::error::Error) -> String {
+    let mut cause = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause.to_string()
+}
+
+fn checked(response: Response) -> Result<Response, Failure> {
+    let status = response.status();
+    if status.is_success() {
+        return Ok(response);
+    }
+    let body = response.bytes().context("reading the answer")?;
+    let problem = serde_json::from_slice::<Problem>(&body).unwrap_or_default();
+    let told = if problem.code.is_empty() {
+        let title = format!("{status}: {}", String::from_utf8_lossy(&body[..body.len().min(200)]));
+        Problem { code: format!("http_{}", status.as_u16()), title, ..problem }
+    } else {
+        problem
+    };
+    Err(Failure::Refused(Box::new(Problem { status: status.as_u16(), ..told })))
+}

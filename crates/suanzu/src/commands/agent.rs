@@ -1,0 +1,104 @@
+//! `suanzu agent`: this machine as part of another server's fleet.
+
+use super::serve::log_to_stderr;
+use crate::{
+    agent::{Agent, HostSettings, Http, Sessions, host, node_name},
+    app::{App, Done},
+    client::{Call, Target},
+    failure::Failure,
+    language::phrases as p,
+    output::{Column, Show},
+    serve::probe,
+};
+use clap::Subcommand;
+use etcetera::BaseStrategy;
+use serde_json::json;
+use std::{path::PathBuf, process::ExitCode, sync::Arc, thread};
+use tokio::signal::unix::{SignalKind, signal};
+
+/// How an agent is run.
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Args {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+    /// The server to join; its agent key is given with --key or SUANZU_KEY
+    #[arg(long, value_name = "URL")]
+    join: Option<String>,
+    /// Pool that the node joins
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    pool: String,
+    /// Label of the node; may be repeated
+    #[arg(long, value_name = "LABEL")]
+    label: Vec<String>,
+    /// The container engine's socket
+    #[arg(long, value_name = "SOCKET")]
+    containers: Option<PathBuf>,
+    /// Where workloads and their output are kept
+    #[arg(long, value_name = "FOLDER")]
+    state: Option<PathBuf>,
+}
+
+/// What can be done with agents.
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Make an agent and its key, which is shown once (operator)
+    Add {
+        /// Its name, unique
+        name: String,
+    },
+}
+
+const COLUMNS: &[Column] = &[
+    Column::new(&p::ID, "/agent", Show::Text),
+    Column::new(&p::NAME, "/name", Show::Text),
+    Column::new(&p::SECRET_ONCE, "/secret", Show::Text),
+];
+
+/// Carries it out.
+pub fn run(args: Args, app: &App) -> Done {
+    match args.verb {
+        Some(Verb::Add { name }) => app.object(Call::post("/v1/agents").body(json!({ "name": name })), COLUMNS),
+        None => serve(args, app),
+    }
+}
+
+fn serve(args: Args, app: &App) -> Done {
+    let target = app.client.target();
+    let url = args.join.unwrap_or_else(|| target.url.clone());
+    let target = Target { url, tenant: None, ..target.clone() };
+    if target.key.is_none() {
+        return Err(Failure::Usage(app.screen.language.say(&p::AGENT_KEY).into()));
+    }
+    log_to_stderr(false);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let sessions = Sessions { target: target.clone(), runtime: runtime.handle().clone() };
+    let settings = HostSettings {
+        state: args.state.map_or_else(default_state, Ok)?,
+        containers: probe::containers_socket(args.containers),
+        max_processes: 4096,
+        labels: [vec![format!("pool={}", args.pool)], args.label].concat(),
+    };
+    let agent = Agent::start(host(&settings, sessions)?, Arc::new(Http::new(target.clone())?))?;
+    app.screen.say(&p::AGENT_RUNS, &[&node_name(), &target.url]);
+    let stop = agent.stopper();
+    let signals = runtime.handle().clone();
+    thread::spawn(move || {
+        signals.block_on(async {
+            let (Ok(mut terminate), Ok(mut interrupt)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+            else {
+                return;
+            };
+            tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
+        });
+        stop();
+    });
+    agent.join();
+    Ok(ExitCode::SUCCESS)
+}
+
+fn default_state() -> Result<PathBuf, Failure> {
+    let folders = etcetera::choose_base_strategy()
+        .map_err(|e| anyhow::anyhow!("there is no folder for leases: {e}; name one with --state"))?;
+    Ok(folders.data_dir().join("suanzu-agent"))
+}

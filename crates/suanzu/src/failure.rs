@@ -1,0 +1,214 @@
+//! Why a command did not do what was asked, and the exit code that says so to scripts.
+
+use crate::{
+    language::{Language, phrases},
+    output::{Show, shown, text_of},
+};
+use serde::Deserialize;
+use serde_json::Value;
+use std::fmt::Write as _;
+
+/// What went wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The command line makes no sense.
+    #[error("{0}")]
+    Usage(String),
+    /// The server says no.
+    #[error("{0}")]
+    Refused(Box<Problem>),
+    /// It did not happen in the time that was given.
+    #[error("{0}")]
+    TimedOut(String),
+    /// Nothing was sent: the call was to be shown only.
+    #[error("nothing was sent")]
+    ShownOnly,
+    /// Everything else.
+    #[error("{0:#}")]
+    Other(#[from] anyhow::Error),
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Failure::Other(error.into())
+    }
+}
+
+/// The server's `application/problem+json` (RFC 9457).
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, thiserror::Error)]
+#[error("{title}")]
+#[serde(default)]
+pub struct Problem {
+    /// Stable code, such as `no_capacity`.
+    pub code: String,
+    /// The HTTP status.
+    pub status: u16,
+    /// One line for people.
+    pub title: String,
+    /// What of this request is wrong.
+    pub detail: String,
+    /// To find it in the server's log.
+    pub request_id: String,
+    /// Why, in the order of their weight.
+    pub reasons: Vec<Value>,
+    /// What would be possible instead.
+    pub alternatives: Vec<Value>,
+    /// Which field is wrong, by JSON pointer.
+    pub errors: Vec<Value>,
+    /// Whether the same request may succeed later.
+    pub retryable: bool,
+}
+
+/// Exit codes, beside 0 and the child's own in `run` and `exec`.
+mod exit {
+    pub const OTHER: u8 = 1;
+    pub const USAGE: u8 = 2;
+    pub const NOT_FOUND: u8 = 3;
+    pub const NOT_ALLOWED: u8 = 4;
+    pub const NO_CAPACITY: u8 = 5;
+    pub const MONEY: u8 = 6;
+    pub const TIMED_OUT: u8 = 7;
+    pub const CONFLICT: u8 = 8;
+}
+
+impl Failure {
+    /// What the process ends with.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Failure::ShownOnly => 0,
+            Failure::Usage(_) => exit::USAGE,
+            Failure::TimedOut(_) => exit::TIMED_OUT,
+            Failure::Refused(problem) => problem.exit_code(),
+            Failure::Other(_) => exit::OTHER,
+        }
+    }
+
+    /// One line (code, detail, what to do), reasons and alternatives beneath.
+    pub fn explained(&self, language: Language) -> String {
+        match self {
+            Failure::ShownOnly => String::new(),
+            Failure::Usage(why) => format!("{}: {why}", language.say(&phrases::ERROR_USAGE)),
+            Failure::TimedOut(why) => format!("{}: {why}", language.say(&phrases::ERROR_TIMEOUT)),
+            Failure::Other(error) => format!("{}: {error:#}", language.say(&phrases::ERROR)),
+            Failure::Refused(problem) => problem.explained(language),
+        }
+    }
+}
+
+impl Problem {
+    fn exit_code(&self) -> u8 {
+        match (self.code.as_str(), self.status) {
+            ("not_found", _) | (_, 404) => exit::NOT_FOUND,
+            ("unauthenticated" | "forbidden", _) | (_, 401 | 403) => exit::NOT_ALLOWED,
+            ("no_capacity" | "queue_ahead" | "never_fits", _) => exit::NO_CAPACITY,
+            ("insufficient_funds" | "limit_reached" | "spend_limit_reached" | "too_dear", _) | (_, 402) => exit::MONEY,
+            ("invalid", _) | (_, 405 | 413 | 415 | 422) => exit::USAGE,
+            (_, 409 | 412 | 428) => exit::CONFLICT,
+            _ => exit::OTHER,
+        }
+    }
+
+    fn explained(&self, language: Language) -> String {
+        let said = if self.detail.is_empty() { &self.title } else { &self.detail };
+        let mut text = format!("{}: {said}", self.code);
+        if let Some(advice) = self.advice() {
+            let _ = write!(text, " → {}", language.say(advice));
+        }
+        for error in &self.errors {
+            let _ = write!(text, "\n  {} {}", text_of(&error["pointer"]), text_of(&error["detail"]));
+        }
+        for reason in &self.reasons {
+            let _ = write!(text, "\n  · {}", sentence(reason, language));
+        }
+        for alternative in &self.alternatives {
+            let _ = write!(text, "\n  {} {}", language.say(&phrases::ALTERNATIVE), sentence(alternative, language));
+        }
+        if self.status >= 500 && !self.request_id.is_empty() {
+            let _ = write!(text, "\n  {} {}", language.say(&phrases::REQUEST_ID), self.request_id);
+        }
+        text
+    }
+
+    fn advice(&self) -> Option<&'static crate::language::Phrase> {
+        Some(match self.code.as_str() {
+            "unauthenticated" => &phrases::DO_KEY,
+            "forbidden" => &phrases::DO_ROLE,
+            "not_found" => &phrases::DO_LIST,
+            "no_capacity" | "queue_ahead" => &phrases::DO_WAIT,
+            "never_fits" => &phrases::DO_OFFERS,
+            "insufficient_funds" => &phrases::DO_TOP_UP,
+            "limit_reached" | "spend_limit_reached" => &phrases::DO_LIMIT,
+            "too_dear" => &phrases::DO_MAX_PRICE,
+            "not_priced" => &phrases::DO_PUBLISH,
+            "key_reused" => &phrases::DO_NEW_KEY,
+            "wrong_state" => &phrases::DO_ACTIONS,
+            "precondition_failed" => &phrases::DO_READ_AGAIN,
+            _ if self.retryable => &phrases::DO_RETRY,
+            _ => return None,
+        })
+    }
+}
+
+/// A reason or an alternative: text as it is, an object by its sentence or its fields.
+fn sentence(value: &Value, language: Language) -> String {
+    let Some(fields) = value.as_object() else { return text_of(value) };
+    if let Some(order) = fields.get("order") {
+        return shown(Some(order), Show::Ask, language);
+    }
+    let told = ["detail", "text", "title", "reason"].iter().find_map(|name| fields.get(*name)?.as_str());
+    told.map_or_else(
+        || fields.iter().map(|(name, value)| format!("{name} {}", text_of(value))).collect::<Vec<_>>().join(", "),
+        Into::into,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn problem(code: &str, status: u16) -> Failure {
+        Failure::Refused(Box::new(Problem { code: code.into(), status, ..Problem::default() }))
+    }
+
+    #[test]
+    fn scripts_tell_refusals_apart_by_exit_code() {
+        for (code, status, exit) in [
+            ("not_found", 404, 3),
+            ("unauthenticated", 401, 4),
+            ("forbidden", 403, 4),
+            ("no_capacity", 409, 5),
+            ("never_fits", 422, 5),
+            ("insufficient_funds", 402, 6),
+            ("limit_reached", 409, 6),
+            ("invalid", 422, 2),
+            ("wrong_state", 409, 8),
+            ("key_reused", 409, 8),
+            ("precondition_failed", 412, 8),
+            ("writes_stopped", 503, 1),
+        ] {
+            assert_eq!(problem(code, status).exit_code(), exit, "{code}");
+        }
+        assert_eq!(Failure::TimedOut(String::new()).exit_code(), 7);
+        assert_eq!(Failure::Usage(String::new()).exit_code(), 2);
+    }
+
+    #[test]
+    fn a_refusal_is_one_line_with_reasons_and_alternatives_beneath() {
+        let body = json!({
+            "code": "no_capacity", "status": 409, "title": "no room now", "detail": "8 × A100-80GB do not fit now",
+            "reasons": ["2 nodes: too few free cards"], "alternatives": [{"change": "fewer", "order": {"size": {"cards": 4}, "models": ["A100-80GB"]}}],
+        });
+        let failure = Failure::Refused(Box::new(serde_json::from_value(body).unwrap()));
+        insta::assert_snapshot!(failure.explained(Language::English), @r"
+        no_capacity: 8 × A100-80GB do not fit now → wait with --queue, or take an alternative
+          · 2 nodes: too few free cards
+          instead: 4 × A100-80GB
+        ");
+        insta::assert_snapshot!(failure.explained(Language::Chinese), @r"
+        no_capacity: 8 × A100-80GB do not fit now → 用 --queue 排队等待，或选择替代方案
+          · 2 nodes: too few free cards
+          可改为： 4 × A100-80GB
+        ");
+    }
+}

@@ -1,0 +1,242 @@
+//! Everything that the command line says, in both languages.
+
+use super::Phrase;
+
+macro_rules! phrases {
+    ($($name:ident: $en:literal, $zh:literal;)*) => {
+        $(pub const $name: Phrase = Phrase { en: $en, zh: $zh };)*
+
+        /// All of them, for the test that both languages name the same values.
+        #[cfg(test)]
+        const ALL: &[Phrase] = &[$($name),*];
+    };
+}
+
+// Titles of columns.
+phrases! {
+    ACTIONS: "ACTIONS", "可用操作";
+    AGENT: "AGENT", "节点代理";
+    CLOSED: "CLOSED", "已关闭";
+    INSTEAD: "INSTEAD", "可改为";
+    KEY: "KEY", "密钥编号";
+    MAIN_MEMORY: "MEMORY", "内存";
+    PAYMENT: "PAYMENT", "支付单";
+    PROJECTS: "PROJECTS", "项目";
+    REVOKED: "REVOKED", "已吊销";
+    SPEND: "SPEND", "消费";
+    ACTOR: "ACTOR", "操作者";
+    AMOUNT: "AMOUNT", "金额";
+    ARREARS_GRACE: "GRACE AFTER THE BALANCE ENDED", "欠费宽限期";
+    ASK: "ASK", "需求";
+    AVAILABLE: "AVAILABLE", "可用余额";
+    CHARGED: "CHARGED", "累计扣费";
+    CHECK: "CHECK", "检查项";
+    CHECKPOINTS: "CHECKPOINTS", "检查点";
+    CLOCK_OFF: "CLOCK OFF (MS)", "时钟偏差（毫秒）";
+    CLOCK_OFF_MOST: "MOST A CLOCK MAY BE OFF", "允许的时钟偏差";
+    COMMAND: "COMMAND", "命令";
+    COST_SO_FAR: "COST SO FAR", "已产生费用";
+    CPU_USED: "CPU", "CPU";
+    CREDIT: "CREDIT", "贷方";
+    CREDIT_LIMIT: "CREDIT LIMIT", "信用额度";
+    CURRENT: "CURRENT", "当前";
+    DATA: "DATA", "数据";
+    DEBIT: "DEBIT", "借方";
+    DETAIL: "DETAIL", "详情";
+    DEVICES: "DEVICES", "卡";
+    DO: "WHAT TO DO", "处理办法";
+    ENDED: "ENDED", "结束时间";
+    ENTRIES: "ENTRIES", "条目数";
+    ENTRY: "ENTRY", "条目";
+    EVENT: "EVENT", "事件";
+    EVENTS: "EVENTS", "事件";
+    EXPIRES: "EXPIRES", "到期时间";
+    FOUND: "FOUND", "结果";
+    FREE: "FREE", "空闲";
+    FROM: "FROM", "起";
+    FUNDED_UNTIL: "FUNDED UNTIL", "资金可用至";
+    HELD: "HELD", "冻结";
+    HOLD: "HOLD", "预冻结";
+    HOURS: "HOURS", "小时";
+    ID: "ID", "编号";
+    ISOLATION: "ISOLATION", "隔离";
+    KIND: "KIND", "类型";
+    LABELS: "LABELS", "标签";
+    LAST_HEARD: "LAST HEARD", "最近联系";
+    LAST_SEEN: "LAST SEEN", "最近可见";
+    LEASE: "LEASE", "租约";
+    LEASES: "LEASES", "租约";
+    LIMITS: "LIMITS", "限额";
+    LOG: "LOG", "日志";
+    LOST_AFTER: "LEASES ARE LOST AFTER SILENCE OF", "失联多久后租约终止";
+    MARK: "MARK", "状态";
+    MEMORY: "MEMORY", "显存";
+    NAME: "NAME", "名称";
+    OWED: "OWED", "欠款";
+    PAID: "PAID", "累计充值";
+    PARTS: "PARTS", "部分";
+    PLACEMENT: "PLACEMENT", "位置";
+    PLACE_IN_QUEUE: "PLACE IN QUEUE", "队列位置";
+    POOL: "POOL", "资源池";
+    PRICE_HOUR: "PRICE/HOUR", "每小时价格";
+    PRICE_LIST: "LIST", "价目表";
+    PROGRESS: "PROGRESS", "进度";
+    PROJECT: "PROJECT", "项目";
+    QUANTITY: "QUANTITY", "数量";
+    QUEUE_BOUND: "LONGEST WAIT BEFORE OTHERS STAND BACK", "队首最长等待";
+    READY: "READY", "就绪时间";
+    REASON: "REASON", "原因";
+    REASONS: "REASONS", "原因";
+    REQUESTED: "ORDERED", "下单时间";
+    ROLE: "ROLE", "角色";
+    ROOT: "ROOT", "树根";
+    SERVER: "server", "整机";
+    SECONDS: "SECONDS", "秒";
+    SECRET_ONCE: "SECRET (SHOWN ONCE)", "密钥（仅显示一次）";
+    SIMULATED: "REAL?", "真实？";
+    SINCE: "SINCE", "起始时间";
+    SKU: "SKU", "计费项";
+    SMALLEST_COMPUTE: "SMALLEST SHARE, COMPUTE", "最小切分算力";
+    SMALLEST_MEMORY: "SMALLEST SHARE, MEMORY", "最小切分显存";
+    SMALLEST_SHARE: "SMALLEST SHARE", "最小切分";
+    STATE: "STATE", "状态";
+    SUBJECT: "SUBJECT", "对象";
+    TENANT: "TENANT", "租户";
+    TIME: "TIME", "时间";
+    TOTAL: "TOTAL", "总量";
+    UNIT_PRICE: "UNIT PRICE/HOUR", "单价/小时";
+    UNSEEN_AFTER: "NOT OFFERED AFTER SILENCE OF", "失联多久后停止出租";
+    UNTIL: "UNTIL", "止";
+    URL: "URL", "地址";
+    USER: "USER", "用户";
+    WALLET: "WALLET", "钱包";
+    WHAT: "WHAT", "对象";
+    WHY: "WHY", "原因";
+    IS_REAL: "real", "真实";
+    IS_SIMULATED: "SIMULATED", "模拟";
+
+    // Questions and what is said around them.
+    ASK_DESTROY: "Destroy ends the lease for good, with all that it holds. Go on?", "销毁将永久结束租约及其全部内容。继续？";
+    ASK_LOSE: "Every lease on this node ends at its last proof of service. Go on?", "该节点上的所有租约将在最后一次服务证明处结束。继续？";
+    ASK_RENT: "Rent it?", "确认租用？";
+    ASK_STOP: "Stop ends the workload and its charge; the lease and its storage stay, and storage is billed where it is priced. Go on?", "停止将结束任务并停止计费；租约与存储保留，存储如有定价则继续计费。继续？";
+    NOTHING_RENTED: "Nothing was rented.", "未租用任何资源。";
+    NOT_SENT: "Nothing was sent.", "未发送任何请求。";
+    QUOTE: "{0} an hour, by the second; {1} are held and given back", "每小时 {0}，按秒计费；预冻结 {1}，结束后退还";
+    QUOTE_WHERE: "  where: {0}", "  位置：{0}";
+    QUOTE_WAITS: "it would wait: {0}", "将排队等待：{0}";
+    NAME_A_TENANT: "name the tenant: --tenant tenant-1", "请指定租户：--tenant tenant-1";
+    NAME_A_FOLDER: "name the data folder: --data FOLDER or SUANZU_DATA", "请指定数据目录：--data 目录 或 SUANZU_DATA";
+
+    // Errors and what to do.
+    ERROR: "error", "错误";
+    ERROR_USAGE: "usage", "用法";
+    ERROR_TIMEOUT: "timeout", "超时";
+    UNREACHABLE: "{0} does not answer: {1}; start a server with `suanzu serve`, or name one with --url or SUANZU_URL", "{0} 无响应：{1}；请用 `suanzu serve` 启动服务，或用 --url 或 SUANZU_URL 指定地址";
+    ALTERNATIVE: "instead:", "可改为：";
+    REQUEST_ID: "request id", "请求编号";
+    DO_ACTIONS: "see ACTIONS in `suanzu lease show`", "可用操作见 `suanzu lease show`";
+    DO_KEY: "give a valid key: --key, SUANZU_KEY or `suanzu context set`", "请提供有效密钥：--key、SUANZU_KEY 或 `suanzu context set`";
+    DO_LIMIT: "end a lease, or ask the operator for a higher limit", "请结束部分租约，或向运营方申请提高限额";
+    DO_LIST: "list what there is with the verb `list`", "用 list 查看现有对象";
+    DO_MAX_PRICE: "raise --max-price, or take something cheaper: `suanzu offer list`", "请提高 --max-price，或选择更便宜的：`suanzu offer list`";
+    DO_NEW_KEY: "run the command again: it sends a new key", "请重新运行命令：会发送新的幂等键";
+    DO_OFFERS: "see what there is: `suanzu offer list`", "查看可租资源：`suanzu offer list`";
+    DO_PUBLISH: "the operator publishes one with `suanzu price publish`", "请运营方用 `suanzu price publish` 发布价格";
+    DO_READ_AGAIN: "somebody changed it meanwhile; look again and repeat", "对象已被他人修改；请重新查看后再试";
+    DO_RETRY: "try again in a moment", "请稍后重试";
+    DO_ROLE: "ask an admin for the role, or use another key", "请向管理员申请角色，或使用其他密钥";
+    DO_TOP_UP: "top the wallet up: `suanzu wallet pay`", "请充值：`suanzu wallet pay`";
+    DO_WAIT: "wait with --queue, or take an alternative", "用 --queue 排队等待，或选择替代方案";
+
+    // Leases on their way.
+    CAME_TO_REST: "{0} is {1}: {2}", "{0} {1}：{2}";
+    STILL: "{0} is still {1}; look again with `suanzu lease show`", "{0} 仍为{1}；请用 `suanzu lease show` 查看";
+    RUN_COST: "{0} cost {1}", "{0} 共花费 {1}";
+    RUN_ORDERED: "{0} is ordered; Ctrl-C ends it", "{0} 已下单；按 Ctrl-C 结束";
+    RUN_STOPPING: "ending {0} …", "正在结束 {0} …";
+    RECEIPT_KEPT: "kept in {0}; check it with `suanzu verify {0}`", "已保存到 {0}；可用 `suanzu verify {0}` 校验";
+    RECEIPT_REASON: "ended: {0}", "结束原因：{0}";
+    RECEIPT_TOTAL: "{0}, total: {1}", "{0} 合计：{1}";
+
+    // Server and agent.
+    SERVING: "serving at {0}, data in {1}", "服务地址 {0}，数据目录 {1}";
+    FIRST_KEY: "the operator's key, shown this once: {0}", "运营方密钥（仅显示一次）：{0}";
+    SIGN_IN: "console, signed in once within ten minutes: {0}", "控制台一次性登录链接（十分钟内有效）：{0}";
+    AGENT_KEY: "an agent needs its key: --key or SUANZU_KEY, made with `suanzu agent add`", "节点代理需要密钥：--key 或 SUANZU_KEY，由 `suanzu agent add` 生成";
+    AGENT_RUNS: "{0} runs leases for {1}; Ctrl-C ends the agent, not the leases", "{0} 正在为 {1} 运行租约；按 Ctrl-C 结束代理，不影响租约";
+
+    // Demo.
+    DEMO_WORLD: "A server of its own at {0}, data in {1}: this machine as a real pool, and simulated servers beside it, marked SIMULATED.", "演示服务 {0}，数据目录 {1}：本机为真实资源池，旁边的模拟服务器均标注“模拟”。";
+    DEMO_QUOTE: "
+One core of this machine, to count primes:", "
+租用本机一个核来数素数：";
+    DEMO_ORDERED: "{0} is ordered:", "{0} 已下单：";
+    DEMO_COST: "  {0}  {1}  │ {2}", "  {0}  {1}  │ {2}";
+    DEMO_STOPS: "Stopping {0}; from here on it costs nothing:", "停止 {0}；此后不再计费：";
+    DEMO_SUM: "
+✓ price × seconds = receipt = what left the wallet, to the tick: {0}", "
+✓ 单价 × 秒数 = 收据 = 钱包扣款，分毫不差：{0}";
+    DEMO_SOUND: "✓ verified without the server: {0} ({1} parts)", "✓ 已脱离服务独立校验：{0}（{1} 个部分）";
+    DEMO_DONE: "The demo has ended; nothing is left behind.", "演示结束，未留下任何内容。";
+    DEMO_NEXT: "In another terminal (context '{0}' is saved), try:", "在另一个终端中（已保存上下文“{0}”）试试：";
+    DEMO_SERVES: "Serving until Ctrl-C.", "持续服务，按 Ctrl-C 结束。";
+    DEMO_ENDS: "Ending leases, server and context …", "正在结束租约、服务与上下文 …";
+    DEMO_NOBODY_JOINED: "no agent joined", "没有节点加入";
+
+    // Verification.
+    NOT_SOUND: "NOT SOUND: {0} findings", "校验未通过：{0} 处问题";
+    SOUND: "sound: nothing was altered", "校验通过：记录未被篡改";
+
+    // Doctor.
+    CHECK_CGROUPS: "limits", "资源限制";
+    CHECK_CLOCK: "clock", "时钟";
+    CHECK_CONTAINERS: "containers", "容器引擎";
+    CHECK_GPU: "GPU", "GPU";
+    CHECK_KEY: "key", "密钥";
+    CHECK_POOLS: "pools", "资源池";
+    CHECK_SERVER: "server", "服务";
+    CHECK_STORE: "store", "存储";
+    CLOCK_APART: "this machine and the server are {0} s apart", "本机与服务端时钟相差 {0} 秒";
+    CLOCK_FIX: "set both clocks by NTP (`chronyc tracking`, `timedatectl`)", "请用 NTP 校准两端时钟（`chronyc tracking`、`timedatectl`）";
+    CONTAINERS_FIX: "only process leases run here; start Podman or Docker for container leases", "仅能运行进程租约；如需容器租约请启动 Podman 或 Docker";
+    GPU_FIX: "only CPU leases run here; install the NVIDIA driver if there are cards", "仅能运行 CPU 租约；如有显卡请安装 NVIDIA 驱动";
+    KEY_IS: "{0}, {1}", "{0}，{1}";
+    LIMITS_FIX: "leases run without this limit; delegate the controller to this user, or run as root", "租约将不受该限制；请将控制器委派给当前用户，或以 root 运行";
+    POOLS_EMPTY: "nothing is on offer", "没有可租资源";
+    POOLS_FIX: "let an agent join, and publish prices: `suanzu agent`, `suanzu price publish`", "请接入节点并发布价格：`suanzu agent`、`suanzu price publish`";
+    POOLS_OFFER: "{0} SKUs on offer", "可租 {0} 种";
+    SERVER_ANSWERS: "{0} is ready", "{0} 已就绪";
+    SERVER_FIX: "start one with `suanzu serve`, or name one with --url", "请用 `suanzu serve` 启动，或用 --url 指定";
+    SERVER_NOT_READY: "{0} is not ready", "{0} 未就绪";
+    STORE_FIX: "restore the folder from its backup, keys included; do not edit it", "请从备份恢复该目录（含密钥）；不要手工修改";
+    STORE_FULL: "the disk is nearly full: {0} MiB left", "磁盘将满：剩余 {0} MiB";
+    STORE_FULL_FIX: "free space on the disk of the data folder: writes stop when it is full", "请清理数据目录所在磁盘：磁盘写满后将停止写入";
+    STORE_NONE: "no data folder is named; nothing to check here", "未指定数据目录，跳过";
+    STORE_SOUND: "{0} entries, sound", "{0} 条，完好";
+    STORE_WRONG: "{0} findings in {1}", "{1} 中有 {0} 处问题";
+    IS_OK: "ok", "正常";
+    IS_NOTE: "note", "提示";
+    IS_WRONG: "WRONG", "异常";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(text: &str) -> Vec<String> {
+        let mut found: Vec<String> =
+            text.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(n, _)| n.into()).collect();
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    #[test]
+    fn both_languages_name_the_same_values_and_neither_is_empty() {
+        for phrase in ALL {
+            assert_eq!(values(phrase.en), values(phrase.zh), "{}", phrase.en);
+            assert!(!phrase.en.is_empty() && !phrase.zh.is_empty());
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Tables, sheets and CSV of answers.
+
+use super::{Column, cell, text_of};
+use crate::language::Language;
+use comfy_table::{ContentArrangement, Table, presets};
+use serde_json::Value;
+
+/// The rows of an answer: its `items`, or itself.
+pub fn rows(answer: &Value) -> Vec<&Value> {
+    let items = answer.get("items").unwrap_or(answer);
+    items.as_array().map_or_else(|| vec![items], |items| items.iter().collect())
+}
+
+/// A table of many objects, as wide as the terminal if that is known.
+pub fn table(answer: &Value, columns: &[Column], language: Language, width: Option<u16>) -> String {
+    let mut table = bare(width);
+    table.set_header(columns.iter().map(|column| language.say(column.title)));
+    for row in rows(answer) {
+        table.add_row(columns.iter().map(|column| cell::shown(row.pointer(column.at), column.show, language)));
+    }
+    trimmed(&table)
+}
+
+/// One object, a line per field; fields that it lacks, or that are empty, are left out.
+pub fn sheet(object: &Value, columns: &[Column], language: Language, width: Option<u16>) -> String {
+    let mut table = bare(width);
+    for column in columns {
+        if let Some(value) = object.pointer(column.at).filter(|value| !cell::is_empty(value)) {
+            table.add_row([language.say(column.title).to_owned(), cell::shown(Some(value), column.show, language)]);
+        }
+    }
+    trimmed(&table)
+}
+
+fn bare(width: Option<u16>) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    if let Some(width) = width {
+        table.set_width(width);
+    }
+    table
+}
+
+/// Without the spaces that only pad the last column and the first.
+fn trimmed(table: &Table) -> String {
+    table.lines().map(|line| line.strip_prefix(' ').unwrap_or(&line).trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+}
+
+/// The columns' fields as CSV (RFC 4180) under the names of the API, for spreadsheets and scripts: nothing is shortened.
+pub fn csv(answer: &Value, columns: &[Column]) -> anyhow::Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(columns.iter().map(|column| column.at.trim_start_matches('/').replace('/', ".")))?;
+    for row in rows(answer) {
+        writer.write_record(columns.iter().map(|column| raw(row.pointer(column.at))))?;
+    }
+    Ok(String::from_utf8(writer.into_inner()?)?)
+}
+
+fn raw(value: Option<&Value>) -> String {
+    match value {
+        None => String::new(),
+        // The currency stands in the JSON; a cell that a spreadsheet should add up is a number.
+        Some(value) => value.get("amount").map_or_else(|| text_of(value), text_of),
+    }
+}

@@ -1,0 +1,142 @@
+//! The configuration file: addresses, paths and keys only. Prices, limits and policies are set by commands and stand in the
+//! journal.
+//!
+//! ```toml
+//! listen = "127.0.0.1:7070"            # port 0: any free one; it is written into listening.json
+//! public_url = "https://gpu.example"   # how clients reach it, if not at that address
+//!
+//! [tls]
+//! self_made = true                     # or: certificate = "cert.pem", key = "key.pem"
+//!
+//! [host]                               # this machine as a pool
+//! enabled = true
+//! containers = "/run/podman/podman.sock"
+//! max_processes = 4096
+//! labels = ["region=cn-east"]
+//!
+//! [simulated]                          # servers that exist on paper only, marked as such
+//! enabled = false
+//! ```
+
+use anyhow::Context as _;
+use serde::Deserialize;
+use std::{
+    fs,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
+
+/// How a server is set up.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Where it listens.
+    pub listen: SocketAddr,
+    /// How clients reach it, where that is another address.
+    pub public_url: Option<String>,
+    /// Encryption; none: plain HTTP.
+    pub tls: Option<Tls>,
+    /// This machine as a pool.
+    pub host: Host,
+    /// Simulated servers.
+    pub simulated: Simulated,
+}
+
+/// Encryption.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Tls {
+    /// A certificate of its own making, kept in the data folder.
+    pub self_made: bool,
+    /// Certificate chain (PEM).
+    pub certificate: Option<PathBuf>,
+    /// Its key (PEM).
+    pub key: Option<PathBuf>,
+}
+
+/// This machine as a pool.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Host {
+    /// Whether leases run on this machine.
+    pub enabled: bool,
+    /// The container engine's socket.
+    pub containers: Option<PathBuf>,
+    /// Most processes and threads of one lease; 0 for no limit.
+    pub max_processes: u32,
+    /// Labels of the node.
+    pub labels: Vec<String>,
+}
+
+/// Simulated servers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Simulated {
+    /// Whether there are any.
+    pub enabled: bool,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            listen: SocketAddr::from(([127, 0, 0, 1], 7070)),
+            public_url: None,
+            tls: None,
+            host: Host::default(),
+            simulated: Simulated::default(),
+        }
+    }
+}
+
+impl Default for Host {
+    fn default() -> Host {
+        // Enough for a training job with its loaders, and far below the kernel's own limit of threads.
+        Host { enabled: true, containers: None, max_processes: 4096, labels: Vec::new() }
+    }
+}
+
+impl Config {
+    /// Reads the file; the default where there is none and none was named.
+    pub fn load(named: Option<&Path>, data: &Path) -> anyhow::Result<Config> {
+        let file = named.map_or_else(|| data.join("suanzu.toml"), Path::to_owned);
+        match fs::read_to_string(&file) {
+            Ok(text) => toml::from_str(&text).with_context(|| format!("{} is wrong", file.display())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && named.is_none() => Ok(Config::default()),
+            Err(error) => Err(error).with_context(|| format!("reading {}", file.display())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_at_the_top_of_this_file_is_a_configuration() {
+        let source = include_str!("config.rs");
+        let example: String = source
+            .lines()
+            .skip_while(|line| !line.contains("```toml"))
+            .skip(1)
+            .take_while(|line| !line.contains("```"))
+            .map(|line| format!("{}\n", line.trim_start_matches("//!")))
+            .collect();
+        let config: Config = toml::from_str(&example).unwrap();
+        assert_eq!(config.public_url.as_deref(), Some("https://gpu.example"));
+        assert!(config.tls.unwrap().self_made && config.host.enabled);
+    }
+
+    #[test]
+    fn a_misspelt_field_is_named() {
+        let error = toml::from_str::<Config>("listem = \"127.0.0.1:1\"").unwrap_err();
+        assert!(error.to_string().contains("listem"), "{error}");
+    }
+
+    #[test]
+    fn without_a_file_it_listens_on_loopback_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config::load(None, folder.path()).unwrap();
+        assert!(config.listen.ip().is_loopback() && config.host.enabled && !config.simulated.enabled);
+        assert!(Config::load(Some(Path::new("absent.toml")), folder.path()).is_err());
+    }
+}

@@ -1,0 +1,13 @@
+//! A server from a data folder: journal, engine, views, agents of its own, HTTP.
+
+mod address;
+mod agents;
+mod config;
+mod first_key;
+mod open;
+pub mod probe;
+mod server;
+
+pub use address::listening;
+pub use config::{Config, Simulated};
+pub use server::Server;
