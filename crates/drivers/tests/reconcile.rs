@@ -212,6 +212,27 @@ fn a_lost_device_is_reported_once_and_its_workload_fails() {
 }
 
 #[test]
+fn another_agents_node_on_the_same_backend_is_left_alone() {
+    let mut bench = Bench::new(Behaviour::default()).told(full(at(1), vec![wish(1, Wanted::Run, &[])])).run(5_000);
+    let (join, joined) = joined();
+    let elsewhere = JoinedNode { node: NodeId(2), ..joined.nodes[0].clone() };
+    bench.agent = Agent::new(&join, &Joined { nodes: vec![elsewhere], ..joined }, Pace::default());
+    let bench = bench.told(full(at(2), vec![])).run(5_000);
+    assert_eq!(bench.driver.len(), 1);
+}
+
+#[test]
+fn a_shared_card_is_clean_for_the_share_that_has_gone() {
+    let slow = Behaviour { scrub_ms: (60_000, 60_000), ..Behaviour::default() };
+    let both = vec![wish(1, Wanted::Run, &[]), wish(2, Wanted::Run, &[])];
+    let bench = Bench::new(slow).told(full(at(1), both)).run(2_000);
+    let bench = bench.told(full(at(2), vec![wish(1, Wanted::End, &[]), wish(2, Wanted::Run, &[])])).run(2_000);
+    let freed = Changes { measure_clean: vec![DeviceId(1)], ..full(at(3), vec![wish(2, Wanted::Run, &[])]) };
+    let bench = bench.told(freed).run(1_000);
+    assert_eq!(bench.heard.iter().flat_map(|report| report.clean.clone()).collect::<Vec<_>>(), [DeviceId(1)]);
+}
+
+#[test]
 fn a_stale_set_is_refused_and_changes_nothing() {
     let mut bench = Bench::new(Behaviour::default()).told(full(at(5), vec![wish(1, Wanted::Run, &[])])).run(5_000);
     let stale = bench.agent.apply(full(at(4), vec![]), bench.now).expect_err("it is older");

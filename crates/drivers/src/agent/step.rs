@@ -1,10 +1,10 @@
 //! One step of an agent: note what is listed, act on the differences, measure, and draw up the report.
 
 use super::{Agent, trace::Trace};
-use crate::{Action, Cleanliness, Driver, GrantedDevice, Listing, Order, reconcile};
+use crate::{Action, Cleanliness, Driver, GrantedDevice, Held, Listing, Order, reconcile};
 use protocol::{Fault, Instance, Report};
 use std::collections::BTreeMap;
-use units::{Phase, Slice, Time, Wanted};
+use units::{DeviceId, Phase, Slice, Time, Wanted};
 
 /// Complete listings that must lack a workload before the direct question is put.
 const LISTINGS_BEFORE_ABSENT: u32 = 2;
@@ -17,7 +17,9 @@ const RETRY_MS: i64 = 1_000;
 
 impl Agent {
     pub(super) fn act_on(&mut self, driver: &mut dyn Driver, now: Time) {
-        let listing = driver.observe(now);
+        let mut listing = driver.observe(now);
+        // Another agent of the same log may use the same backend: its nodes are its own.
+        listing.seen.retain(|seen| self.nodes.contains_key(&seen.instance.node));
         self.unsettled = !listing.failures.is_empty();
         self.note(&listing, now);
         for action in reconcile(&self.assigned, &self.log, &listing.seen) {
@@ -146,6 +148,11 @@ impl Agent {
     fn measure(&mut self, driver: &mut dyn Driver, now: Time) {
         let waiting: Vec<_> = self.measuring.difference(&self.clean).copied().collect();
         for device in waiting {
+            // Others share the card and may stay on it: their neighbour's part is clean with its processes gone.
+            if self.is_shared(device) {
+                self.clean.insert(device);
+                continue;
+            }
             let Some((uuid, _)) = self.devices.get(&device) else { continue };
             match driver.measure_clean(uuid, now) {
                 Ok(Cleanliness::Clean) => drop(self.clean.insert(device)),
@@ -153,6 +160,11 @@ impl Agent {
                 Err(_) => self.unsettled = true,
             }
         }
+    }
+
+    fn is_shared(&self, device: DeviceId) -> bool {
+        let uses = |held: &Held| held.body.assignment.grant.slices.iter().any(|slice| slice.device == device);
+        self.assigned.iter().any(|(_, held)| held.wanted() == Wanted::Run && uses(held))
     }
 
     fn note_faults(&mut self, driver: &mut dyn Driver, now: Time) {

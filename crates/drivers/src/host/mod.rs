@@ -1,4 +1,4 @@
-//! This machine as a node: processes under shims, and what of it may be limited.
+//! This machine as a node: processes under shims, containers through their engine, GPUs through their driver.
 
 mod cgroups;
 mod clock;
@@ -6,6 +6,7 @@ mod container;
 mod folder;
 mod gpus;
 mod logs;
+mod machine;
 mod process;
 mod processes;
 mod session;
@@ -15,11 +16,15 @@ pub use cgroups::Cgroups;
 pub use container::{ContainerSettings, Containers};
 pub use folder::OutputLimits;
 pub use gpus::{GpuSettings, Gpus};
+pub use machine::{Host, HostSettings, Machine};
 pub use process::{ProcessSettings, Processes};
 pub use shim::{ShimCommand, shim_main};
 
 use crate::{Failure, Order};
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 use units::Time;
 
 /// A log's id must be safe as a name of folders, control groups and labels.
@@ -29,6 +34,11 @@ fn check_log(log: &str) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::lasting("work for a log", format!("'{}' is not a log's id", log.escape_debug())))
+}
+
+/// Shims start at the root: a path that they are given must mean the same there.
+fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+    std::path::absolute(path).map_err(|source| Failure::passing(format!("find {}", path.display()), source))
 }
 
 /// The environment of a workload: its own, then what the platform says, which it cannot override.

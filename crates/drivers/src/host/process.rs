@@ -52,6 +52,7 @@ impl Processes {
     /// A driver for the log of this id: 1 to 64 lower-case hexadecimal digits, since it names a folder.
     pub fn new(log: &str, settings: ProcessSettings, cgroups: Cgroups) -> Result<Processes, Failure> {
         super::check_log(log)?;
+        let settings = ProcessSettings { state: super::absolute(&settings.state)?, ..settings };
         Ok(Processes { log: log.into(), settings, cgroups, shims: Vec::new() })
     }
 

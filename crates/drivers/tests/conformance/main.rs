@@ -2,6 +2,7 @@
 
 mod bench;
 mod container;
+mod host;
 mod process;
 mod simulated;
 mod suite;

@@ -18,7 +18,9 @@ use super::{
 use crate::{Driver, Failure, Listing, LogRequest, Observed, Order, Session};
 use body::Marks;
 use bollard::{
-    models::{ContainerInspectResponse, ContainerStateStatusEnum as Status, ContainerSummary},
+    models::{
+        ContainerInspectResponse, ContainerStateStatusEnum as Status, ContainerSummary, ContainerSummaryStateEnum as Listed,
+    },
     query_parameters::{ListContainersOptions, RemoveContainerOptions, StopContainerOptions},
 };
 use engine::Engine;
@@ -73,6 +75,8 @@ impl Containers {
     /// A driver for the log of this id, on an engine that answers.
     pub fn new(log: &str, settings: ContainerSettings) -> Result<Containers, Failure> {
         super::check_log(log)?;
+        let (socket, state) = (super::absolute(&settings.socket)?, super::absolute(&settings.state)?);
+        let settings = ContainerSettings { socket, state, ..settings };
         let engine = Engine::connect(&settings.socket)?;
         Ok(Containers {
             log: log.into(),
@@ -127,6 +131,11 @@ impl Containers {
         let id = container.id.unwrap_or_default();
         if let Some(phase) = self.ended.get(&id) {
             return Ok(Some(self.seen(marks, phase.clone())));
+        }
+        if container.state == Some(Listed::RUNNING) {
+            // The usual case costs no further question.
+            let phase = self.phase(&marks, Some(Status::RUNNING), None);
+            return Ok(Some(self.seen(marks, phase)));
         }
         let Some(state) = self.inspect(&id)?.and_then(|container| container.state) else { return Ok(None) };
         let phase = self.phase(&marks, state.status, state.exit_code);
