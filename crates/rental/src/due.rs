@@ -23,6 +23,8 @@ pub struct Failed {
     asks: FxHashMap<u64, LeaseId>,
     /// Leases refused for other reasons: money, limits.
     leases: FxHashSet<LeaseId>,
+    /// Whether a lease would fit an empty fleet: costs a copy of it to find out.
+    ever: FxHashMap<LeaseId, bool>,
 }
 
 /// The command that is due at `now`, if any. It is never refused and always changes the next answer.
@@ -71,7 +73,7 @@ fn admission(state: &State, now: Time, failed: &mut Failed) -> Option<lease::Com
     for waiting in state.lease.waiting(None).take_while(|waiting| waiting.requested < bound) {
         match try_in(state, now, failed, waiting) {
             Trial::Passes => return Some(lease::Command::Admit { lease: waiting.id }),
-            Trial::NoRoom if lease::goes_first(state, now, waiting) => return None,
+            Trial::NoRoom if lease::could_pay(state, now, waiting) && failed.could_ever_fit(state, waiting) => return None,
             Trial::NoRoom | Trial::Refused => {}
         }
     }
@@ -116,6 +118,11 @@ impl Failed {
             let until = state.market.prices.next_change(now);
             *self = Failed { room: state.room, until, ..Failed::default() };
         }
+    }
+
+    fn could_ever_fit(&mut self, state: &State, waiting: &lease::Lease) -> bool {
+        let fits = || placement::could_ever_fit(state.fleet.devices(), &waiting.ask);
+        *self.ever.entry(waiting.id).or_insert_with(fits)
     }
 
     /// Whether an ask of the same shape found no place.

@@ -1,4 +1,4 @@
-//! A waiting lease is let in, and until then it may keep others from going before it.
+//! A waiting lease is let in.
 
 use super::{
     Lease, Status, ask,
@@ -6,7 +6,6 @@ use super::{
     request,
 };
 use crate::{Event, Refusal, State as Root, draft::Draft};
-use placement::could_ever_fit;
 use units::{Ask, LeaseId, Time};
 
 pub(crate) fn decide(root: &Root, now: Time, lease: LeaseId) -> Result<Vec<Event>, Refusal> {
@@ -18,15 +17,12 @@ pub(crate) fn decide(root: &Root, now: Time, lease: LeaseId) -> Result<Vec<Event
     Ok(draft.events)
 }
 
-/// Whether a lease that has waited long enough goes before all behind it: nothing but room keeps it waiting.
-///
-/// One that nobody could pay for, or that no node could ever hold, blocks nobody.
-pub(crate) fn goes_first(root: &Root, now: Time, waiting: &Lease) -> bool {
+/// Whether the tenant could have it at today's prices if there were room: only who waits for nothing but room keeps others
+/// from going before him.
+pub(crate) fn could_pay(root: &Root, now: Time, waiting: &Lease) -> bool {
     let Ok(ask) = ranked(root, now, waiting) else { return false };
-    let draft = &mut Draft::new(root, now);
     request::check_open(root, waiting.tenant).is_ok()
-        && board::check_waiting(draft, &Boarding::of(waiting, &ask)).is_ok()
-        && could_ever_fit(root.fleet.devices(), &ask)
+        && board::check_waiting(&mut Draft::new(root, now), &Boarding::of(waiting, &ask)).is_ok()
 }
 
 /// What is asked for at today's prices; the time for which it was ordered stays.

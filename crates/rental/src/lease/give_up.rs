@@ -6,11 +6,13 @@ use super::{
     settle::{self, Ending},
 };
 use crate::{Event, State as Root, draft::Draft};
+use std::collections::BTreeSet;
 use units::{LeaseId, Time};
 
 pub(super) fn decide(root: &Root, now: Time, leases: &[(LeaseId, Time)]) -> Vec<Event> {
     let mut draft = Draft::new(root, now);
-    for (id, served_until) in leases {
+    let mut judged = BTreeSet::new();
+    for (id, served_until) in leases.iter().filter(|(id, _)| judged.insert(*id)) {
         let Some(lease) = root.lease.get(*id) else { continue };
         if !matches!(lease.status, Status::Starting | Status::Running) {
             continue;

@@ -36,7 +36,7 @@ mod start;
 mod state;
 mod stop;
 
-pub(crate) use admit::goes_first;
+pub(crate) use admit::could_pay;
 pub use cost::cost_so_far;
 pub use event::*;
 pub use request::Request;

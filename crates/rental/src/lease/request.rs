@@ -1,12 +1,12 @@
 //! An order: limits, quote, hold, place — or a place in the queue.
 
 use super::{
-    OnFailure, Queued, Requested, ask,
+    Lease, OnFailure, Queued, Requested, ask,
     board::{self, Boarding, board},
-    goes_first,
+    could_pay,
 };
 use crate::{Event, Refusal, State as Root, draft::Draft, tenancy::Tenant};
-use placement::could_ever_fit;
+use placement::{could_ever_fit, find};
 use units::{Ask, LeaseId, Micro, ProjectId, TenantId, Time};
 
 /// What a tenant orders.
@@ -43,9 +43,7 @@ pub(super) fn decide(root: &Root, now: Time, request: &Request) -> Result<Vec<Ev
 
 /// Boards at once, or queues where that is wished.
 pub(super) fn enter(draft: &mut Draft<'_>, who: &Boarding<'_>, wait: bool) -> Result<(), Refusal> {
-    // What never fits is refused as such, however long the queue.
-    let could_fit = |_: &Refusal| could_ever_fit(draft.state.fleet.devices(), who.ask);
-    let refusal = match queue_ahead(draft.state, draft.now).filter(could_fit) {
+    let refusal = match queue_ahead(draft.state, draft.now, who.ask) {
         Some(ahead) => ahead,
         None => match board(draft, who) {
             Ok(()) => return Ok(()),
@@ -65,12 +63,16 @@ pub(super) fn enter(draft: &mut Draft<'_>, who: &Boarding<'_>, wait: bool) -> Re
     Ok(())
 }
 
-/// Once somebody has waited past the bound for nothing but room, nobody overtakes him.
-fn queue_ahead(root: &Root, now: Time) -> Option<Refusal> {
-    let bound = now.plus_ms(-root.market.policy.queue_bound_ms);
-    let mut patient = root.lease.waiting(None).take_while(|waiting| waiting.requested < bound);
+/// Once somebody has waited past the bound for nothing but room, nobody takes room before him.
+fn queue_ahead(root: &Root, now: Time, ask: &Ask) -> Option<Refusal> {
+    let (fleet, bound) = (root.fleet.devices(), now.plus_ms(-root.market.policy.queue_bound_ms));
+    let mut patient = root.lease.waiting(None).take_while(|waiting| waiting.requested < bound).peekable();
+    // Who finds no room has his answer, whoever else waits.
+    patient.peek()?;
+    find(fleet, ask)?;
     let waiting = u32::try_from(root.lease.queue_len()).unwrap_or(u32::MAX);
-    patient.any(|lease| goes_first(root, now, lease)).then_some(Refusal::QueueAhead { waiting })
+    let goes_first = |lease: &Lease| could_pay(root, now, lease) && could_ever_fit(fleet, &lease.ask);
+    patient.any(goes_first).then_some(Refusal::QueueAhead { waiting })
 }
 
 /// The tenant, if he may order anything new.

@@ -65,28 +65,31 @@ pub(crate) fn totals_after(root: &crate::State, tenant: TenantId, events: &[crat
     let mut book = root.money.book(tenant);
     for event in events {
         if let crate::Event::Money(_, event) = event {
-            book.apply(moves(event));
+            book.apply(event.moves());
         }
     }
     book.totals()
 }
 
-fn moves(event: &Event) -> &[Movement] {
-    match event {
-        Event::Paid(e) => &e.moves,
-        Event::Adjusted(e) => &e.moves,
-        Event::Held(e) => &e.moves,
-        Event::Charged(e) => &e.moves,
-        Event::Reversed(e) => &e.moves,
-        Event::Released(e) => &e.moves,
-        Event::Lost(e) => &e.moves,
-        Event::PaymentOpened(_) | Event::PaymentFailed(_) | Event::CreditSet(_) => &[],
+impl Event {
+    /// What it moves between accounts.
+    pub fn moves(&self) -> &[Movement] {
+        match self {
+            Event::Paid(e) => &e.moves,
+            Event::Adjusted(e) => &e.moves,
+            Event::Held(e) => &e.moves,
+            Event::Charged(e) => &e.moves,
+            Event::Reversed(e) => &e.moves,
+            Event::Released(e) => &e.moves,
+            Event::Lost(e) => &e.moves,
+            Event::PaymentOpened(_) | Event::PaymentFailed(_) | Event::CreditSet(_) => &[],
+        }
     }
 }
 
 pub(crate) fn apply(money: &mut State, tenant: TenantId, event: Event, room: &mut u64) {
     let book = money.books.entry(tenant);
-    book.apply(moves(&event));
+    book.apply(event.moves());
     match event {
         Event::PaymentOpened(e) => {
             money.payments.insert((tenant, e.payment), Payment { ticks: e.ticks, paid: false, failed: false });

@@ -2,7 +2,7 @@
 
 use super::{Event, Limits, LimitsSet, MemberSet, ProjectCreated, Role, State, Tenant, TenantClosed, TenantCreated};
 use crate::Refusal;
-use units::{ProjectId, TenantId, UserId};
+use units::{ProjectId, TenantId, Ticks, UserId};
 
 pub(super) fn create(tenancy: &State) -> Vec<Event> {
     let tenant = TenantId(tenancy.tenants.keys().last().map_or(1, |last| last.0 + 1));
@@ -15,6 +15,9 @@ pub(super) fn close(tenancy: &State, tenant: TenantId, closed: bool) -> Result<V
 }
 
 pub(super) fn set_limits(tenancy: &State, tenant: TenantId, limits: &Limits) -> Result<Vec<Event>, Refusal> {
+    if limits.spend.is_some_and(|spend| spend < Ticks::ZERO) {
+        return Err(Refusal::invalid("spend", "a limit is zero or more"));
+    }
     let same = known(tenancy, tenant)?.limits == *limits;
     Ok(if same { Vec::new() } else { vec![LimitsSet { tenant, limits: limits.clone() }.into()] })
 }

@@ -46,9 +46,7 @@ pub fn play(name: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios").join(format!("{name}.scenario"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let mut script = Script::new();
-    for step in steps(&text) {
-        script.step(&step).unwrap_or_else(|(line, wrong)| panic!("\n{name}.scenario:{line}: {}\n{wrong}\n", step.text));
-    }
+    script.run(name, &text);
     script.world.refold().unwrap_or_else(|wrong| panic!("{name}: {wrong}"));
 }
 
@@ -73,6 +71,13 @@ impl Script {
     pub fn new() -> Script {
         let (tenants, leases, nodes) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         Script { world: World::default(), tenants, leases, nodes, zone: "Z".into(), date: String::new(), down: false }
+    }
+
+    /// Plays lines of a script. Panics with the line, and a diff where events differ.
+    pub fn run(&mut self, name: &str, text: &str) {
+        for step in steps(text) {
+            self.step(&step).unwrap_or_else(|(line, wrong)| panic!("\n{name}.scenario:{line}: {}\n{wrong}\n", step.text));
+        }
     }
 
     fn step(&mut self, step: &Step<'_>) -> Result<(), (usize, String)> {
