@@ -1,7 +1,9 @@
 //! What may be given out of the log: the published tiles, and an owner's own parts with their proofs.
 
-use crate::{Handle, Rejected};
+use crate::{FoldError, Handle, Rejected};
 use journal::{Bundle, Checkpoint, Failure, Source, publish, tile::Resource};
+use rental::Part;
+use std::ops::ControlFlow;
 use units::Owner;
 
 /// The bytes published under `path` (`checkpoint`, `tile/…`), or `None` where there is nothing. Reads the disk.
@@ -29,4 +31,20 @@ pub fn bundle(handle: &Handle, owner: Owner, seqs: &[u64], checkpoint: &str) -> 
     // A connection of its own: a long lease has thousands of parts, and others read too.
     let reader = handle.with_reader(|reader| reader.try_clone())?;
     Ok(Bundle::make(&reader, handle.keys(), owner, seqs, checkpoint)?.to_json())
+}
+
+/// The owner's parts among these entries, decoded. Reads the disk.
+pub fn parts(handle: &Handle, owner: Owner, seqs: &[u64]) -> Result<Vec<Part>, FoldError> {
+    let reader = handle.with_reader(|reader| reader.try_clone())?;
+    let mut parts = Vec::with_capacity(seqs.len());
+    for &seq in seqs {
+        let mut found = Ok(None);
+        reader.read(seq, &mut |stored| {
+            let part = stored.parts.iter().find(|part| part.owner == owner && stored.seq == seq);
+            found = part.map(|part| Part::decode(part.bytes, owner)).transpose();
+            ControlFlow::Break(())
+        })?;
+        parts.extend(found.map_err(|source| FoldError::Part { seq, source })?);
+    }
+    Ok(parts)
 }

@@ -91,6 +91,15 @@ impl Caller {
         }
     }
 
+    /// The same for what concerns the tenant as a whole: a key of one project neither sees nor manages that.
+    pub fn may_for_all(&self, act: Act) -> Result<(), Problem> {
+        self.may(act)?;
+        match self.project {
+            None => Ok(()),
+            Some(project) => Err(Problem::new("forbidden", format!("this key is for {project} only"))),
+        }
+    }
+
     /// Whether he is the operator.
     pub fn is_operator(&self) -> bool {
         self.owner == Owner::OPERATOR

@@ -31,6 +31,13 @@ impl From<Refusal> for Problem {
     }
 }
 
+impl From<engine::FoldError> for Problem {
+    fn from(error: engine::FoldError) -> Problem {
+        tracing::error!(%error, "reading the journal failed");
+        Problem::new("internal", "a read failed; the operator sees why")
+    }
+}
+
 impl From<engine::Failure> for Problem {
     fn from(failure: engine::Failure) -> Problem {
         // What exactly failed is for the operator's log, not for the tenant.

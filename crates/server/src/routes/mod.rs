@@ -3,14 +3,20 @@
 mod agent;
 mod console;
 mod docs;
+mod events;
 mod fleet;
 mod health;
 mod keys;
 mod leases;
+mod members;
 mod metrics;
 mod offers;
+mod policy;
 mod prices;
+mod proofs;
+mod statement;
 mod tenants;
+mod usage;
 mod wallet;
 mod whoami;
 
@@ -51,15 +57,21 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
 fn described() -> (Router<App>, utoipa::openapi::OpenApi) {
     let (routes, mut document) = OpenApiRouter::with_openapi(Described::openapi())
         .merge(agent::router())
+        .merge(events::router())
         .merge(fleet::router())
         .merge(console::router())
         .merge(health::router())
         .merge(keys::router())
         .merge(leases::router())
+        .merge(members::router())
         .merge(metrics::router())
         .merge(offers::router())
+        .merge(policy::router())
         .merge(prices::router())
+        .merge(proofs::router())
+        .merge(statement::router())
         .merge(tenants::router())
+        .merge(usage::router())
         .merge(wallet::router())
         .merge(whoami::router())
         .split_for_parts();
