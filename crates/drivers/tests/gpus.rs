@@ -76,6 +76,12 @@ fn a_lost_card_is_a_fault_and_is_never_clean() {
 }
 
 #[test]
+fn memory_is_counted_by_process_over_all_cards() {
+    let fake = Fake::new(&TWO.replace("ok |", "ok | 4711:100, 4712:20"));
+    assert_eq!(fake.open().memory_by_process(), [(4711, 200), (4712, 40)].into());
+}
+
+#[test]
 fn a_machine_without_the_library_has_no_gpus() {
     let settings = GpuSettings { library: Some("/nowhere/libnvidia-ml.so".into()), ..GpuSettings::default() };
     assert!(Gpus::open(settings).is_err());

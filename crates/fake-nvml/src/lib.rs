@@ -2,7 +2,7 @@
 //!
 //! What it says stands in a text file that is read again at each call, so that a test changes the world while an agent
 //! runs: `FAKE_NVML_STATE` names it, else it lies beside the library as `LIBRARY.state`. One GPU a line:
-//! `UUID | product name | MiB in all | MiB used | ok or lost | pids, by comma`.
+//! `UUID | product name | MiB in all | MiB used | ok or lost | PID or PID:MIB, by comma`.
 //!
 //! Signatures, structures and codes are those of NVIDIA's `nvml.h` (NVML API reference, version 12).
 #![allow(unsafe_code, non_snake_case)] // The names and pointers of a C interface.
@@ -188,9 +188,9 @@ pub unsafe extern "C" fn nvmlDeviceGetComputeRunningProcesses_v3(
         if room < gpu.pids.len() {
             return INSUFFICIENT_SIZE;
         }
-        for (at, pid) in gpu.pids.iter().enumerate() {
+        for (at, (pid, used_mib)) in gpu.pids.iter().enumerate() {
             // All ones: not in a MIG instance.
-            let info = ProcessInfo { pid: *pid, used: 0, gpu_instance: u32::MAX, compute_instance: u32::MAX };
+            let info = ProcessInfo { pid: *pid, used: used_mib << 20, gpu_instance: u32::MAX, compute_instance: u32::MAX };
             unsafe { infos.add(at).write(info) };
         }
         SUCCESS

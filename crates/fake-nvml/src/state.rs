@@ -10,7 +10,8 @@ pub(crate) struct Gpu {
     pub(crate) total_mib: u64,
     pub(crate) used_mib: u64,
     pub(crate) lost: bool,
-    pub(crate) pids: Vec<u32>,
+    /// Processes that compute on it, with the MiB that each uses.
+    pub(crate) pids: Vec<(u32, u64)>,
 }
 
 /// What the file says now; none where there is no file.
@@ -28,8 +29,14 @@ fn parse(line: &str) -> Option<Gpu> {
         total_mib: fields.next()?.parse().ok()?,
         used_mib: fields.next()?.parse().ok()?,
         lost: fields.next()? == "lost",
-        pids: fields.next().unwrap_or_default().split(',').filter_map(|pid| pid.trim().parse().ok()).collect(),
+        pids: fields.next().unwrap_or_default().split(',').filter_map(process).collect(),
     })
+}
+
+/// `PID` or `PID:MIB`.
+fn process(text: &str) -> Option<(u32, u64)> {
+    let (pid, used) = text.trim().split_once(':').unwrap_or((text.trim(), "0"));
+    Some((pid.parse().ok()?, used.parse().ok()?))
 }
 
 /// `LIBRARY.state`, where LIBRARY is the file that this very code was loaded from.
@@ -54,9 +61,9 @@ mod tests {
 
     #[test]
     fn a_line_is_a_gpu_and_anything_else_is_none() {
-        let gpu = parse("GPU-1 | NVIDIA A100-SXM4-80GB | 81920 | 3 | ok | 17, 18").expect("it is complete");
+        let gpu = parse("GPU-1 | NVIDIA A100-SXM4-80GB | 81920 | 3 | ok | 17, 18:64").expect("it is complete");
         assert_eq!((gpu.uuid.as_str(), gpu.total_mib, gpu.used_mib, gpu.lost), ("GPU-1", 81920, 3, false));
-        assert_eq!(gpu.pids, [17, 18]);
+        assert_eq!(gpu.pids, [(17, 0), (18, 64)]);
         assert!(parse("GPU-1 | A | 81920 | 3 | lost").expect("pids may be left out").lost);
         assert_eq!(parse("GPU-1 | A | many"), None);
     }

@@ -11,7 +11,10 @@ use std::{
 };
 
 /// Controllers that carry a limit of ours.
-const CONTROLLERS: [&str; 3] = ["cpu", "memory", "pids"];
+const LIMITS: [&str; 3] = ["cpu", "memory", "pids"];
+
+/// Controllers that are of use: version 1 counts CPU time in one of its own.
+const CONTROLLERS: [&str; 4] = ["cpu", "cpuacct", "memory", "pids"];
 
 /// Microseconds over which a CPU limit is counted: the kernel's default period.
 const CPU_PERIOD_US: u64 = 100_000;
@@ -58,7 +61,7 @@ impl Cgroups {
 
     /// What can be limited here, and how or why not.
     pub fn capabilities(&self) -> Vec<Capability> {
-        CONTROLLERS.iter().map(|controller| self.capability(controller)).collect()
+        LIMITS.iter().map(|controller| self.capability(controller)).collect()
     }
 
     fn capability(&self, controller: &str) -> Capability {
@@ -171,14 +174,35 @@ pub(crate) fn remove(leaves: &[PathBuf]) -> Result<(), Failure> {
 
 /// CPU time in milliseconds and memory in MiB of leaf folders; what is not accounted is 0.
 pub(crate) fn usage(leaves: &[PathBuf]) -> (u64, u32) {
-    let number = |file: &str| leaves.iter().find_map(|leaf| fs::read_to_string(leaf.join(file)).ok()?.trim().parse().ok());
-    let cpu_us = || {
-        let stat = leaves.iter().find_map(|leaf| fs::read_to_string(leaf.join("cpu.stat")).ok())?;
-        stat.lines().find_map(|line| line.strip_prefix("usage_usec ")?.trim().parse::<u64>().ok())
+    let first = |file: &str, read: &dyn Fn(&str) -> Option<u64>| {
+        leaves.iter().find_map(|leaf| read(fs::read_to_string(leaf.join(file)).ok()?.trim()))
     };
-    let cpu_ms = number("cpuacct.usage").map(|ns: u64| ns / 1_000_000).or_else(|| Some(cpu_us()? / 1_000));
-    let memory = number("memory.current").or_else(|| number("memory.usage_in_bytes")).unwrap_or(0);
-    (cpu_ms.unwrap_or(0), u32::try_from(memory >> 20).unwrap_or(u32::MAX))
+    let number = |text: &str| text.parse().ok();
+    // Both versions have a file of this name; only the second one's has this line.
+    let microseconds = |text: &str| text.lines().find_map(|line| line.strip_prefix("usage_usec ")?.parse().ok());
+    let cpu_ms = first("cpuacct.usage", &number).map(|ns| ns / 1_000_000);
+    let cpu_ms = cpu_ms.or_else(|| Some(first("cpu.stat", &microseconds)? / 1_000)).unwrap_or(0);
+    let memory = first("memory.current", &number).or_else(|| first("memory.usage_in_bytes", &number)).unwrap_or(0);
+    (cpu_ms, u32::try_from(memory >> 20).unwrap_or(u32::MAX))
+}
+
+/// The leaf folders that a process is in, whoever made them.
+pub(crate) fn of_process(pid: i64) -> Vec<PathBuf> {
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    let mounted: Vec<_> = mounts.lines().filter_map(mounted).collect();
+    let lines = fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
+    // cgroups(7): hierarchy, controllers (none: version 2), path beneath the mount.
+    let leaf = |line: &str| {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (names, path) = (fields.next()?, fields.next()?.trim_start_matches('/'));
+        let is_it = |unified: bool, controllers: &[&str]| match names {
+            "" => unified,
+            names => !unified && names.split(',').any(|name| controllers.contains(&name)),
+        };
+        let (mount, ..) = mounted.iter().find(|(_, unified, controllers)| is_it(*unified, controllers))?;
+        Some(mount.join(path))
+    };
+    lines.lines().filter_map(leaf).collect()
 }
 
 #[cfg(test)]
@@ -188,7 +212,7 @@ mod tests {
     #[test]
     fn mounts_of_both_versions_are_understood() {
         let v1 = "cgroup /sys/fs/cgroup/cpu,cpuacct cgroup rw,relatime,cpu,cpuacct 0 0";
-        assert_eq!(mounted(v1), Some((PathBuf::from("/sys/fs/cgroup/cpu,cpuacct"), false, vec!["cpu"])));
+        assert_eq!(mounted(v1), Some((PathBuf::from("/sys/fs/cgroup/cpu,cpuacct"), false, vec!["cpu", "cpuacct"])));
         assert_eq!(mounted("cgroup /sys/fs/cgroup/blkio cgroup rw,relatime,blkio 0 0"), None);
         assert_eq!(mounted("tmpfs /sys/fs/cgroup tmpfs rw,mode=755 0 0"), None);
         let v2 = mounted("cgroup2 /nowhere cgroup2 rw,relatime 0 0");
@@ -199,7 +223,7 @@ mod tests {
     fn a_limit_that_cannot_be_set_is_said_with_its_reason() {
         let nothing = Cgroups { hierarchies: vec![], problems: vec!["/sys/fs/cgroup: Read-only file system".into()] };
         let capabilities = nothing.capabilities();
-        assert_eq!(capabilities.len(), CONTROLLERS.len());
+        assert_eq!(capabilities.len(), LIMITS.len());
         assert!(capabilities.iter().all(|c| !c.available && c.reason.contains("Read-only")));
     }
 }

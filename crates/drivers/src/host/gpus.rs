@@ -3,9 +3,9 @@
 //! The library is loaded by path when it is there; a machine without it has no GPUs.
 
 use crate::{Cleanliness, Failure, models};
-use nvml_wrapper::{Nvml, error::NvmlError};
+use nvml_wrapper::{Nvml, enums::device::UsedGpuMemory, error::NvmlError};
 use protocol::DeviceReport;
-use std::{ffi::OsStr, path::PathBuf};
+use std::{collections::BTreeMap, ffi::OsStr, path::PathBuf};
 
 /// How GPUs are looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,6 +88,21 @@ impl Gpus {
         } else {
             Cleanliness::Clean
         })
+    }
+
+    /// GPU memory in MiB by process, over all cards that answer.
+    pub fn memory_by_process(&self) -> BTreeMap<i32, u32> {
+        let mut used = BTreeMap::new();
+        for uuid in &self.uuids {
+            let device = self.nvml.device_by_uuid(uuid.as_str());
+            let processes = device.and_then(|device| device.running_compute_processes()).unwrap_or_default();
+            for process in processes {
+                // A driver in a virtual machine may not say how much.
+                let UsedGpuMemory::Used(bytes) = process.used_gpu_memory else { continue };
+                *used.entry(i32::try_from(process.pid).unwrap_or(-1)).or_insert(0) += mib(bytes);
+            }
+        }
+        used
     }
 
     /// Cards that were there and cannot serve any more, with the reason.

@@ -1,11 +1,19 @@
 //! This machine as a whole: what it offers, and one driver over its processes, containers and GPUs.
 
 use super::{
-    Cgroups, ContainerSettings, Containers, GpuSettings, Gpus, OutputLimits, ProcessSettings, Processes, ShimCommand, folder,
+    Cgroups, ContainerSettings, Containers, GpuSettings, Gpus, OutputLimits, ProcessSettings, Processes, ShimCommand, cgroups,
+    folder,
 };
 use crate::{Cleanliness, Driver, Failure, Listing, LogRequest, Observed, Order, Session};
 use protocol::{Capability, Instance, NodeReport, Usage};
-use std::{env, fs, io::Read, path::PathBuf, sync::Arc, thread};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    env, fs,
+    io::Read,
+    path::PathBuf,
+    sync::Arc,
+    thread,
+};
 use units::{Runtime, Time};
 
 /// Places where engines listen when nobody says otherwise.
@@ -146,6 +154,14 @@ impl Machine {
     }
 }
 
+/// What the processes in some control groups use.
+fn usage(instance: Instance, leaves: &[PathBuf], gpu_memory: &BTreeMap<i32, u32>) -> Usage {
+    let (cpu_ms, memory_mib) = cgroups::usage(leaves);
+    let pids: BTreeSet<i32> = cgroups::processes(leaves).into_iter().collect();
+    let gpu_memory_mib = pids.iter().filter_map(|pid| gpu_memory.get(pid)).sum();
+    Usage { instance, cpu_ms, memory_mib, gpu_memory_mib }
+}
+
 /// `MemTotal` of `/proc/meminfo` (proc_meminfo(5)), in MiB.
 fn memory_mib() -> Result<u32, Failure> {
     let failed = |source| Failure::passing("read the size of main memory", source);
@@ -242,8 +258,11 @@ impl Driver for Host {
         self.gpus.as_ref().map(|gpus| gpus.faults()).unwrap_or_default()
     }
 
-    fn usage(&mut self, now: Time) -> Vec<Usage> {
-        self.processes.usage(now)
+    fn usage(&mut self, _now: Time) -> Vec<Usage> {
+        let gpu_memory = self.gpus.as_ref().map(|gpus| gpus.memory_by_process()).unwrap_or_default();
+        let containers = self.containers.as_ref().map(Containers::groups).unwrap_or_default();
+        let groups = self.processes.groups().into_iter().chain(containers);
+        groups.map(|(instance, leaves)| usage(instance, &leaves, &gpu_memory)).collect()
     }
 
     fn logs(&mut self, instance: Instance, request: LogRequest) -> Result<Box<dyn Read + Send>, Failure> {

@@ -10,9 +10,8 @@ use super::{
     shim::{ShimCommand, kill_leftovers},
 };
 use crate::{Driver, Failure, Listing, LogRequest, Observed, Order, Session};
-use protocol::{Instance, Usage};
+use protocol::Instance;
 use std::{
-    collections::BTreeMap,
     fs::OpenOptions,
     io::Read,
     path::PathBuf,
@@ -86,6 +85,13 @@ impl Processes {
             created_ms: clock::since_boot_ms(),
             boot: clock::boot_id(),
         })
+    }
+
+    /// The control groups of each workload.
+    pub(super) fn groups(&self) -> Vec<(Instance, Vec<PathBuf>)> {
+        let folders = folder::list(&self.settings.state).unwrap_or_default().into_iter();
+        let ours = folders.filter(|(log, ..)| **log == *self.log);
+        ours.map(|(_, instance, _)| (instance, self.cgroups.leaves(&self.group(instance)))).collect()
     }
 
     fn spawn_shim(&mut self, folder: &Folder) -> Result<(), Failure> {
@@ -192,20 +198,6 @@ impl Driver for Processes {
         let folder = self.folder(instance);
         let control = folder.control()?;
         folder.set_control(&Control { stop_at_ms: super::deadline(stop_by, now), ..control })
-    }
-
-    fn usage(&mut self, _now: Time) -> Vec<Usage> {
-        let folders: BTreeMap<Instance, Folder> = folder::list(&self.settings.state)
-            .unwrap_or_default()
-            .into_iter()
-            .filter(|(log, ..)| **log == *self.log)
-            .map(|(_, instance, folder)| (instance, folder))
-            .collect();
-        let of = |instance: &Instance| {
-            let (cpu_ms, memory_mib) = cgroups::usage(&self.cgroups.leaves(&self.group(*instance)));
-            Usage { instance: *instance, cpu_ms, memory_mib, gpu_memory_mib: 0 }
-        };
-        folders.keys().map(of).collect()
     }
 
     fn logs(&mut self, instance: Instance, request: LogRequest) -> Result<Box<dyn Read + Send>, Failure> {

@@ -100,6 +100,16 @@ fn processes_and_containers_live_side_by_side() {
         return;
     };
     let mut bench = Bench::new(Box::new(Whole::with(Some(socket.into()))));
+    let busy = ["sh", "-c", "while true; do :; done"].map(str::to_owned).to_vec();
+    let contained = Workload { argv: busy.clone(), ..container(image.clone()) };
+    bench.run_exactly(3, Workload { argv: busy, grace_ms: 500, ..Workload::default() }, None);
+    bench.run_exactly(4, contained, None);
+    bench.until("the busy ones have used time", |bench| {
+        let usage = bench.driver.usage(Time(0));
+        [3, 4].iter().all(|lease| usage.iter().any(|u| u.instance.lease == LeaseId(*lease) && u.cpu_ms > 0))
+    });
+    bench.end_and_wait(3);
+    bench.end_and_wait(4);
     bench.run(1, Kind::Exits(3));
     bench.run_exactly(2, container(image), None);
     bench.until("both have exited", |bench| bench.last(1) == Some(Phase::Exited(3)) && bench.last(2) == Some(Phase::Exited(4)));

@@ -11,7 +11,7 @@ mod streams;
 pub(crate) use engine::{dial, is_already, is_missing};
 
 use super::{
-    clock,
+    cgroups, clock,
     folder::{self, Control, End, Folder, OutputLimits, Record, State},
     shim::{ShimCommand, WatchOrder},
 };
@@ -109,6 +109,17 @@ impl Containers {
 
     fn name(&self, instance: Instance) -> String {
         Marks::name(&self.log, instance)
+    }
+
+    /// The control groups of each running container.
+    pub(super) fn groups(&self) -> Vec<(Instance, Vec<PathBuf>)> {
+        let folders = folder::list(&self.settings.state).unwrap_or_default().into_iter();
+        let ours = folders.filter(|(log, ..)| **log == *self.log);
+        let groups = |instance| {
+            let pid = self.inspect(&self.name(instance)).ok()??.state?.pid.filter(|pid| *pid > 0)?;
+            Some((instance, cgroups::of_process(pid)))
+        };
+        ours.filter_map(|(_, instance, _)| groups(instance)).collect()
     }
 
     fn folder(&self, instance: Instance) -> Folder {
