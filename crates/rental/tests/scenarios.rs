@@ -55,6 +55,7 @@ scenarios! {
     B22_what_was_free_is_charged_once_it_costs
     B29_memory_shares_never_exceed_the_card
     B30_a_card_is_leased_whole_or_in_shares
+    B35_a_request_that_never_starts_does_not_block_the_queue
     B41_unreachable_is_not_terminated
     B42_a_job_cancelled_by_the_site_is_charged_to_its_end
     B42_a_verdict_gives_back_what_was_charged_beyond_it

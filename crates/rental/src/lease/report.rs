@@ -8,6 +8,9 @@ use crate::{Event, Refusal, State as Root, draft::Draft, fleet, money::Lost};
 use billing::{affords, rate};
 use units::{NodeId, Observation, Phase, Ticks, Time};
 
+/// How often in a row a lease is started in vain.
+const MOST_STARTS: u32 = 3;
+
 pub(super) fn decide(root: &Root, now: Time, seen: &Observation, since: Time) -> Result<Vec<Event>, Refusal> {
     let mut draft = Draft::new(root, now);
     let Some(lease) = root.lease.get(seen.lease).filter(|l| l.attempt == seen.attempt) else { return Ok(Vec::new()) };
@@ -28,10 +31,10 @@ fn up(draft: &mut Draft<'_>, lease: &Lease, member: &Member, (phase, since): (&P
         Phase::Ready => return ready(draft, lease, member),
         Phase::Exited(code) => (Reason::Completed, Then::End, format!("exit code {code}")),
         Phase::OutOfFunds => (Reason::BalanceExhausted, Then::Stop, "at its deadline".into()),
-        Phase::Failed(why) if started => (Reason::Failed, after_failure(lease), why.clone()),
-        Phase::Failed(why) => (Reason::StartFailed, Then::End, why.clone()),
+        Phase::Failed(why) if started => (Reason::Failed, after_failure(lease), shortened(why)),
+        Phase::Failed(why) => (Reason::StartFailed, after_failed_start(lease), shortened(why)),
         Phase::Gone if started => (Reason::Failed, after_failure(lease), "it vanished from its node".into()),
-        Phase::Gone => (Reason::StartFailed, after_failure(lease), "it vanished from its node".into()),
+        Phase::Gone => (Reason::StartFailed, after_failed_start(lease), "it vanished from its node".into()),
     };
     let closed = settle::stop(draft, lease, Ending { at: since, then, reason, detail: detail.clone() });
     // The end was seen: so is how long it ran uncovered.
@@ -48,6 +51,20 @@ pub(super) fn after_failure(lease: &Lease) -> Then {
         OnFailure::End => Then::End,
         OnFailure::Requeue => Then::Queue,
     }
+}
+
+/// One that is to come back is tried again, but not for ever: it would keep its place from those behind it. It is then
+/// stopped, for the tenant to start once he has changed what was wrong.
+fn after_failed_start(lease: &Lease) -> Then {
+    match after_failure(lease) {
+        Then::Queue if lease.failed_starts + 1 >= MOST_STARTS => Then::Stop,
+        then => then,
+    }
+}
+
+/// An engine's words stand in every copy of the entry: no more of them than a person reads.
+fn shortened(why: &str) -> String {
+    why.chars().take(500).collect()
 }
 
 fn ready(draft: &mut Draft<'_>, lease: &Lease, member: &Member) {

@@ -79,6 +79,8 @@ pub struct Lease {
     pub detail: String,
     /// How often it was placed.
     pub attempt: u32,
+    /// How often in a row it was started in vain.
+    pub failed_starts: u32,
     /// When it was ordered, or started again: its place in the queue.
     pub requested: Time,
     /// What is charged, once it was placed.
@@ -140,6 +142,7 @@ impl Lease {
     fn take_turn(&mut self, now: Time) {
         if self.status == Status::Stopped {
             self.requested = now;
+            self.failed_starts = 0;
         }
     }
 }
@@ -364,6 +367,7 @@ pub(crate) fn apply(state: &mut State, at: At, tenant: TenantId, event: Event, r
             lease.status = Status::Running;
             lease.since = at.time;
             lease.ready = Some(at.time);
+            lease.failed_starts = 0;
             lease.sizes = lease.priced.map(|priced| (at.time, priced.milli)).into_iter().collect();
             lease.funded_until = e.funded_until;
             lease.arrears_since = None;
@@ -381,6 +385,7 @@ pub(crate) fn apply(state: &mut State, at: At, tenant: TenantId, event: Event, r
                 }
                 lease.status = Status::Stopping(e.then);
                 lease.reason = Some(e.reason);
+                lease.failed_starts += u32::from(e.reason == Reason::StartFailed);
                 lease.detail = e.detail;
                 lease.charged_before += e.charged;
                 lease.unfunded_from = e.unfunded_from;
@@ -419,6 +424,7 @@ fn ordered(e: super::Requested, tenant: TenantId, now: Time) -> Lease {
         reason: None,
         detail: String::new(),
         attempt: 0,
+        failed_starts: 0,
         requested: now,
         priced: None,
         members: Vec::new(),
