@@ -20,7 +20,7 @@ impl Lease {
         found
             .check(sum <= book.available(), || format!("{sum} ticks are held for {} of {} available", self.id, book.available()));
         let expected = book.taking(Account::Held, sum, 0);
-        book.post(&e.moves, &expected, found);
+        book.post(&e.moves, expected, found);
         self.run.held = self.run.held.saturating_add(sum);
     }
 
@@ -43,7 +43,7 @@ impl Lease {
         self.check_grace(line, known, book, found);
 
         let expected = book.taking(Account::Revenue, line.ticks, self.run.held);
-        book.post(&line.moves, &expected, found);
+        book.post(&line.moves, expected, found);
         book.charged = book.charged.saturating_add(line.ticks);
         self.run.held = self.run.held.saturating_sub(sum(&line.moves, |m| m.from == Account::Held));
         self.run.charged = self.run.charged.saturating_add(line.ticks);
@@ -61,7 +61,7 @@ impl Lease {
             format!("{id} is given back what was not charged so from {} to {}", Time(line.from), Time(line.until))
         });
         let expected = book.giving(Account::Revenue, line.ticks);
-        book.post(&line.moves, &expected, found);
+        book.post(&line.moves, expected, found);
         book.charged = book.charged.saturating_sub(line.ticks);
         self.run.charged = self.run.charged.saturating_sub(line.ticks);
         self.run.charged_until = self.uses().last().map(|last| last.until.0);
@@ -71,7 +71,7 @@ impl Lease {
     pub fn release(&mut self, e: &Released, book: &mut Book, found: &mut Findings) {
         self.expect("is released", self.run.open && matches!(self.status, Status::Starting | Status::Running), found);
         let expected = book.giving(Account::Held, self.run.held);
-        book.post(&e.moves, &expected, found);
+        book.post(&e.moves, expected, found);
         self.run.held = self.run.held.saturating_sub(sum(&e.moves, |_| true));
         self.run.open = false;
     }

@@ -228,9 +228,14 @@ impl Entry {
         }
     }
 
+    /// Its parts as they are stored, with their owners.
+    pub fn bytes(&self) -> Vec<(u64, Vec<u8>)> {
+        self.parts.iter().map(|p| (p.owner.0, minicbor::to_vec(p).unwrap())).collect()
+    }
+
     /// Feeds it, as it stands, to an auditor.
     pub fn feed(&self, auditor: &mut Auditor) -> Result<(), Finding> {
-        let bytes: Vec<(u64, Vec<u8>)> = self.parts.iter().map(|p| (p.owner.0, minicbor::to_vec(p).unwrap())).collect();
+        let bytes = self.bytes();
         let parts: Vec<(u64, &[u8])> = bytes.iter().map(|(owner, bytes)| (*owner, bytes.as_slice())).collect();
         auditor.feed(self.header.seq, &self.header.encode(), &parts)
     }
