@@ -130,7 +130,7 @@ impl Agent {
 
     fn move_deadlines(&mut self, driver: &mut dyn Driver, now: Time) {
         for (instance, held) in self.assigned.iter().filter(|(_, held)| held.wanted() == Wanted::Run) {
-            let Some(trace) = self.traces.get_mut(&instance).filter(|t| t.present && !t.has_ended()) else { continue };
+            let Some(trace) = self.traces.get_mut(&instance).filter(|t| t.known && !t.has_ended()) else { continue };
             let near = |given: Option<Time>| match (given, held.stop_by) {
                 (Some(given), Some(wanted)) => given.since(wanted).abs() < DEADLINE_SLACK_MS,
                 (given, wanted) => given == wanted,

@@ -4,6 +4,7 @@ use drivers::{Agent, Driver, Pace};
 use protocol::{AssignmentBody, Changes, Deadline, Generation, Instance, Join, Joined, JoinedNode, NodeReport, Report, digest};
 use std::{
     collections::BTreeMap,
+    io::{self, Write},
     sync::atomic::{AtomicU64, Ordering},
     time::{Duration, Instant},
 };
@@ -52,6 +53,11 @@ pub fn fresh_log() -> String {
     let since_boot = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     let instant = since_boot.tv_sec as u64 * 1_000_000 + since_boot.tv_nsec as u64 / 1_000;
     format!("{:08x}{:06x}{:02x}", instant as u32, std::process::id() & 0xff_ffff, LOGS.fetch_add(1, Ordering::Relaxed) & 0xff)
+}
+
+/// Says aloud that a test did not run: past the harness, which keeps what passing tests print.
+pub fn skipped(why: &str) {
+    writeln!(io::stderr(), "skipped: {why}").expect("there is a standard error");
 }
 
 pub struct Bench {

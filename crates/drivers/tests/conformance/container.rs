@@ -1,6 +1,6 @@
 //! The suite on containers, where an engine is at hand: `SUANZU_CONTAINER_SOCKET`, with `SUANZU_TEST_IMAGE` on it.
 
-use super::bench::{Backend, Bench, Kind, instance};
+use super::bench::{Backend, Bench, Kind, instance, skipped};
 use drivers::{
     Driver, GrantedDevice, Order,
     host::{ContainerSettings, Containers, OutputLimits, ShimCommand},
@@ -9,6 +9,7 @@ use protocol::Generation;
 use std::{
     env, fs,
     path::PathBuf,
+    process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
 use tempfile::TempDir;
@@ -24,7 +25,7 @@ struct Engine {
 /// The engine, or a visible word that there is none.
 fn engine() -> Option<Engine> {
     let (Some(socket), Ok(image)) = (env::var_os("SUANZU_CONTAINER_SOCKET"), env::var("SUANZU_TEST_IMAGE")) else {
-        eprintln!("skipped: no container engine (SUANZU_CONTAINER_SOCKET and SUANZU_TEST_IMAGE are not set)");
+        skipped("no container engine (SUANZU_CONTAINER_SOCKET and SUANZU_TEST_IMAGE are not set)");
         return None;
     };
     let state = tempfile::tempdir().expect("a scratch folder");
@@ -166,6 +167,72 @@ fn devices_are_given_or_refused_aloud_but_never_left_out() {
         let refused = started.expect_err("it must not run without its device");
         assert!(!refused.retryable && refused.reason.contains("newer is needed"), "{refused}");
     }
+}
+
+/// A Podman of a test's own, on the same storage, that may be killed without disturbing others.
+struct Service {
+    socket: PathBuf,
+    process: Child,
+}
+
+impl Service {
+    fn start(socket: PathBuf) -> Option<Service> {
+        let mut podman = Command::new("podman");
+        podman.args(["system", "service", "--time=0", &format!("unix://{}", socket.display())]);
+        let process = podman.stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()?;
+        Some(Service { socket, process })
+    }
+
+    fn kill(&mut self) {
+        self.process.kill().expect("it is ours");
+        self.process.wait().expect("it is ours");
+        // As after a crash: a socket that nobody listens on.
+        assert!(self.socket.exists());
+    }
+
+    fn restart(&mut self) {
+        let socket = self.socket.clone();
+        fs::remove_file(&socket).expect("it is stale");
+        *self = Service::start(socket).expect("it started before");
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        // It may have been killed by the test.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn an_engine_that_goes_away_costs_no_lease_and_no_deadline() {
+    let Some(mut engine) = engine() else { return };
+    engine.socket = engine.state.path().join("own.sock");
+    let Some(mut service) = Service::start(engine.socket.clone()) else {
+        skipped("no podman of our own to kill");
+        return;
+    };
+    let workload = engine.workload(Kind::Waits);
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while Containers::new("aa", engine.settings()).is_err() {
+        assert!(Instant::now() < deadline, "the service comes up");
+        std::thread::park_timeout(Duration::from_millis(50));
+    }
+    let mut bench = Bench::new(Box::new(engine));
+    bench.run_exactly(1, workload, None);
+    bench.until_ready(1);
+    service.kill();
+    for _ in 0..20 {
+        bench.step();
+    }
+    assert_eq!(bench.last(1), Some(Phase::Ready), "that nobody answers proves nothing");
+    assert!(bench.count(1) >= 1, "and the lease runs on");
+    bench.move_deadline(1, Some(0));
+    bench.step();
+    service.restart();
+    bench.until("the deadline is kept all the same", |bench| bench.last(1) == Some(Phase::OutOfFunds));
+    bench.end_and_wait(1);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! One driver over processes and containers: each lease reaches the right one, and one that is down does not hold up
 //! the other.
 
-use super::bench::{Backend, Bench, Kind};
+use super::bench::{Backend, Bench, Kind, skipped};
 use drivers::{
     Driver,
     host::{HostSettings, Machine, ShimCommand},
@@ -96,7 +96,7 @@ fn a_container_without_any_engine_fails_at_once() {
 #[test]
 fn processes_and_containers_live_side_by_side() {
     let (Some(socket), Ok(image)) = (env::var_os("SUANZU_CONTAINER_SOCKET"), env::var("SUANZU_TEST_IMAGE")) else {
-        eprintln!("skipped: no container engine (SUANZU_CONTAINER_SOCKET and SUANZU_TEST_IMAGE are not set)");
+        skipped("no container engine (SUANZU_CONTAINER_SOCKET and SUANZU_TEST_IMAGE are not set)");
         return;
     };
     let mut bench = Bench::new(Box::new(Whole::with(Some(socket.into()))));
