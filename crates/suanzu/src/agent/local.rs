@@ -3,7 +3,7 @@
 use drivers::{Uplink, UplinkError};
 use protocol::{Changes, Join, Joined, Poll, Problem, Report};
 use server::{App, agents};
-use std::time::Duration;
+use std::{sync::mpsc, time::Duration};
 use tokio::runtime::Handle;
 use units::AgentId;
 
@@ -19,19 +19,38 @@ impl Local {
     pub fn new(app: App, agent: AgentId, runtime: Handle) -> Local {
         Local { app, agent, runtime }
     }
+
+    /// Waits for a task: a runtime that is shut down ends the call, and not the thread that waits for it.
+    fn wait<T: Send + 'static>(
+        &self,
+        call: impl Future<Output = Result<T, server::Problem>> + Send + 'static,
+    ) -> Result<T, UplinkError> {
+        let (answer, later) = mpsc::channel();
+        self.runtime.spawn(async move {
+            // Whoever waits outlives the task.
+            let _ = answer.send(call.await);
+        });
+        match later.recv() {
+            Ok(answer) => answer.map_err(refused),
+            Err(_) => Err(UplinkError::Unreachable("the server is being stopped".into())),
+        }
+    }
 }
 
 impl Uplink for Local {
     fn join(&self, join: &Join) -> Result<Joined, UplinkError> {
-        self.runtime.block_on(agents::join(&self.app, self.agent, join)).map_err(refused)
+        let (app, agent, join) = (self.app.clone(), self.agent, join.clone());
+        self.wait(async move { agents::join(&app, agent, &join).await })
     }
 
     fn poll(&self, poll: &Poll, wait: Duration) -> Result<Changes, UplinkError> {
-        self.runtime.block_on(agents::poll(&self.app, self.agent, poll, wait)).map_err(refused)
+        let (app, agent, poll) = (self.app.clone(), self.agent, poll.clone());
+        self.wait(async move { agents::poll(&app, agent, &poll, wait).await })
     }
 
     fn report(&self, report: &Report) -> Result<(), UplinkError> {
-        self.runtime.block_on(agents::report(&self.app, self.agent, report)).map_err(refused)
+        let (app, agent, report) = (self.app.clone(), self.agent, report.clone());
+        self.wait(async move { agents::report(&app, agent, &report).await })
     }
 }
 

@@ -7,7 +7,7 @@ mod local;
 mod poller;
 mod sessions;
 
-pub use host::{HostSettings, capabilities, host, node_name};
+pub use host::{Own, capabilities, host, node_name};
 pub use http::Http;
 pub use local::Local;
 pub use sessions::Sessions;

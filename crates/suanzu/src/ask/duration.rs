@@ -6,19 +6,13 @@ use jiff::SignedDuration;
 pub fn milliseconds(text: &str) -> Result<i64, String> {
     let wrong = || format!("'{text}' is no duration: write 1h30m, 45s or 2d");
     // A day is 24 hours here: bills are by the second, not by the calendar.
-    let spelled = days_as_hours(text).ok_or_else(wrong)?;
-    let duration: SignedDuration = spelled.parse().map_err(|_| wrong())?;
+    let (days, rest) = match text.split_once('d') {
+        Some((days, rest)) => (days.parse::<u32>().map_err(|_| wrong())?, rest),
+        None => (0, text),
+    };
+    let rest = if rest.is_empty() && days > 0 { SignedDuration::ZERO } else { rest.parse().map_err(|_| wrong())? };
+    let duration = SignedDuration::from_hours(24 * i64::from(days)).checked_add(rest).ok_or_else(wrong)?;
     i64::try_from(duration.as_millis()).ok().filter(|ms| *ms > 0).ok_or_else(wrong)
-}
-
-fn days_as_hours(text: &str) -> Option<String> {
-    match text.split_once('d') {
-        Some((days, rest)) if !days.is_empty() && days.bytes().all(|b| b.is_ascii_digit()) => {
-            let hours = days.parse::<u32>().ok()?.checked_mul(24)?;
-            Some(format!("{hours}h{rest}").replacen("h", "h ", 1))
-        }
-        _ => Some(text.to_owned()),
-    }
 }
 
 /// A duration for people: the two largest units, `1h 30m`, `12s`, `0.4s`.

@@ -64,7 +64,7 @@ impl Client {
         let lost = |failure: &Lost| call.may_be_repeated() && !failure.refused;
         let pace = ExponentialBuilder::default().with_min_delay(Duration::from_millis(200)).with_max_times(3);
         let response = send.retry(pace).when(lost).call().map_err(|lost| self.unreachable(&lost))?;
-        Ok(Answer::read(checked(response)?)?)
+        Answer::read(checked(response)?)
     }
 
     /// Sends a call whose answer is read as it comes, for as long as it comes.

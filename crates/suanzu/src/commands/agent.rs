@@ -2,13 +2,12 @@
 
 use super::serve::log_to_stderr;
 use crate::{
-    agent::{Agent, HostSettings, Http, Sessions, host, node_name},
+    agent::{Agent, Http, Own, Sessions, host, node_name},
     app::{App, Done},
     client::{Call, Target},
     failure::Failure,
     language::phrases as p,
     output::{Column, Show},
-    serve::probe,
 };
 use clap::Subcommand;
 use etcetera::BaseStrategy;
@@ -73,10 +72,10 @@ fn serve(args: Args, app: &App) -> Done {
     log_to_stderr(false);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let sessions = Sessions { target: target.clone(), runtime: runtime.handle().clone() };
-    let settings = HostSettings {
+    let settings = Own {
         state: args.state.map_or_else(default_state, Ok)?,
-        containers: probe::containers_socket(args.containers),
-        max_processes: 4096,
+        containers: args.containers,
+        max_processes: None,
         labels: [vec![format!("pool={}", args.pool)], args.label].concat(),
     };
     let agent = Agent::start(host(&settings, sessions)?, Arc::new(Http::new(target.clone())?))?;

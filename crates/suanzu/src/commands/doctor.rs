@@ -1,13 +1,14 @@
 //! `suanzu doctor`: looks at everything a rental needs from here, and says what to do about what is missing.
 
 use crate::{
+    agent,
     app::{App, Done},
     client::{Answer, Call},
     failure::Failure,
     language::{Phrase, phrases as p},
     output::{Column, Show, text_of},
-    serve::probe,
 };
+use protocol::Capability;
 use serde_json::{Value, json};
 use std::{path::Path, process::ExitCode};
 
@@ -57,7 +58,7 @@ impl Finding {
 pub fn run(app: &App) -> Done {
     let mut findings = of_server(app);
     findings.push(store(app));
-    findings.extend(probe::findings().into_iter().map(|probed| here(probed, app)));
+    findings.extend(here(app)?);
     let rows: Vec<Value> = findings.iter().map(|finding| row(finding, app)).collect();
     app.screen.list(&json!({ "items": rows }), COLUMNS)?;
     let wrong = findings.iter().any(|finding| finding.verdict == Verdict::Wrong);
@@ -146,13 +147,18 @@ fn free_mib(folder: &Path) -> Option<u64> {
 }
 
 /// What this machine can do for a lease.
-fn here(probed: probe::Probed, app: &App) -> Finding {
-    let probe::Probed { what, available, reason } = probed;
-    let (check, advice) = match what {
-        probe::What::Gpu => (&p::CHECK_GPU, &p::GPU_FIX),
-        probe::What::Containers => (&p::CHECK_CONTAINERS, &p::CONTAINERS_FIX),
-        probe::What::Limits => (&p::CHECK_CGROUPS, &p::LIMITS_FIX),
+fn here(app: &App) -> Result<Vec<Finding>, Failure> {
+    let found = agent::capabilities(app.data.as_deref().unwrap_or(Path::new(".")))?;
+    Ok(found.into_iter().map(capability).collect())
+}
+
+fn capability(found: Capability) -> Finding {
+    let (check, advice) = match found.name.as_str() {
+        "gpu" => (&p::CHECK_GPU, &p::GPU_FIX),
+        "processes" => (&p::CHECK_PROCESSES, &p::CONTAINERS_FIX),
+        name if name.starts_with("containers") => (&p::CHECK_CONTAINERS, &p::CONTAINERS_FIX),
+        _ => (&p::CHECK_CGROUPS, &p::LIMITS_FIX),
     };
-    let _ = app;
-    if available { Finding::ok(check, reason) } else { Finding::note(check, reason, advice) }
+    let said = format!("{}: {}", found.name, found.reason);
+    if found.available { Finding::ok(check, said) } else { Finding::note(check, said, advice) }
 }

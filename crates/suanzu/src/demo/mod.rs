@@ -23,8 +23,9 @@ pub fn run(listen: Option<SocketAddr>, exit: bool, app: &App) -> Result<(), Fail
     let receipt = lease::play(&world)?;
     sums::check(&receipt, &world)?;
     if exit {
+        world.end()?;
         app.screen.say(&p::DEMO_DONE, &[]);
-        return world.end();
+        return Ok(());
     }
     let curtain = Curtain::raise(&world)?;
     curtain.tell(&world);

@@ -29,7 +29,7 @@ pub fn work() -> ExitCode {
 }
 
 fn is_prime(candidate: u64, smaller: &[u64]) -> bool {
-    smaller.iter().take_while(|prime| *prime * *prime <= candidate).all(|prime| candidate % prime != 0)
+    smaller.iter().take_while(|prime| *prime * *prime <= candidate).all(|prime| !candidate.is_multiple_of(*prime))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::{
     app::App,
     client::{Call, Client, Mode, Target},
-    commands::{follow, offer, price, wallet},
+    commands::{offer, price, wallet},
     failure::Failure,
     language::phrases as p,
     output::{Format, Screen, text_of},
@@ -36,7 +36,7 @@ const MONEY: &str = "500";
 /// An agent joins within a moment; a machine under load may take longer.
 const JOIN: Duration = Duration::from_secs(30);
 /// What is left running at the end has so long to go.
-const LAST: Duration = Duration::from_secs(30);
+const LAST: &str = "20s";
 
 /// The demo's server and who is on it.
 pub struct World {
@@ -116,9 +116,9 @@ impl World {
     pub fn end(mut self) -> Result<(), Failure> {
         let left = self.operator.send(Call::get("/v1/leases"))?.body;
         for lease in left["items"].as_array().into_iter().flatten() {
-            let path = format!("/v1/leases/{}/destroy", text_of(&lease["id"]));
-            let ending = self.operator.send(Call::post(path).body(json!({})))?.body;
-            follow::until(ending, follow::AT_REST, LAST, &self.operator)?;
+            let path = format!("/v1/leases/{}", text_of(&lease["id"]));
+            self.operator.send(Call::post(format!("{path}/destroy")).body(json!({})))?;
+            self.operator.send(Call::get(path).query("wait", LAST).query("state", "ended"))?;
         }
         drop(self.server.take());
         match self.fresh.take() {

@@ -195,6 +195,7 @@ One core of this machine, to count primes:", "
     CHECK_GPU: "GPU", "GPU";
     CHECK_KEY: "key", "密钥";
     CHECK_POOLS: "pools", "资源池";
+    CHECK_PROCESSES: "processes", "进程";
     CHECK_SERVER: "server", "服务";
     CHECK_STORE: "store", "存储";
     CLOCK_APART: "this machine and the server are {0} s apart", "本机与服务端时钟相差 {0} 秒";

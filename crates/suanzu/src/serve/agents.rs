@@ -1,8 +1,8 @@
 //! The agents within the server's process: this machine, and the simulated servers. They run the loop that every agent runs.
 
-use super::{Config, first_key, probe};
+use super::{Config, first_key};
 use crate::{
-    agent::{Agent, HostSettings, Local, Sessions, Setup, host},
+    agent::{Agent, Local, Own, Sessions, Setup, host},
     client::Target,
 };
 use anyhow::{Context as _, anyhow};
@@ -35,9 +35,9 @@ pub struct Around<'a> {
 pub fn start(config: &Config, around: &Around<'_>) -> anyhow::Result<Vec<Agent>> {
     let mut agents = Vec::new();
     if config.host.enabled {
-        let settings = HostSettings {
+        let settings = Own {
             state: around.data.join("leases"),
-            containers: probe::containers_socket(config.host.containers.clone()),
+            containers: config.host.containers.clone(),
             max_processes: config.host.max_processes,
             labels: [vec!["pool=host".to_owned()], config.host.labels.clone()].concat(),
         };

@@ -62,8 +62,8 @@ pub struct Host {
     pub enabled: bool,
     /// The container engine's socket.
     pub containers: Option<PathBuf>,
-    /// Most processes and threads of one lease; 0 for no limit.
-    pub max_processes: u32,
+    /// Most processes and threads of one lease; 0 for no limit. Usually 4096.
+    pub max_processes: Option<u32>,
     /// Labels of the node.
     pub labels: Vec<String>,
 }
@@ -90,8 +90,7 @@ impl Default for Config {
 
 impl Default for Host {
     fn default() -> Host {
-        // Enough for a training job with its loaders, and far below the kernel's own limit of threads.
-        Host { enabled: true, containers: None, max_processes: 4096, labels: Vec::new() }
+        Host { enabled: true, containers: None, max_processes: None, labels: Vec::new() }
     }
 }
 

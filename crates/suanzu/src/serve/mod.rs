@@ -5,7 +5,6 @@ mod agents;
 mod config;
 mod first_key;
 mod open;
-pub mod probe;
 mod server;
 
 pub use address::listening;

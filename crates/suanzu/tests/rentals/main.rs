@@ -1,0 +1,10 @@
+//! The real binary, from the command line to the process tables of the operating system and back.
+
+mod agent;
+mod bill;
+mod container;
+mod demo;
+mod os;
+mod process;
+mod refusals;
+mod world;

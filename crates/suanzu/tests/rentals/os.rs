@@ -1,0 +1,23 @@
+//! What the operating system says is running.
+
+use std::{collections::BTreeSet, fs};
+
+/// A name in the environment of a test's workload.
+pub const MARK: &str = "SUANZU_TEST_MARK";
+
+/// Every process that was started with this mark and has not ended.
+pub fn marked(mark: &str) -> BTreeSet<u32> {
+    let line = format!("{MARK}={mark}");
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    pids.filter(|pid| {
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|entry| entry == line.as_bytes())
+    })
+    .collect()
+}
+
+/// A mark that no other test has.
+pub fn mark(test: &str) -> String {
+    format!("{test}-{}", std::process::id())
+}

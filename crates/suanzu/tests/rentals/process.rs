@@ -1,0 +1,134 @@
+//! Process leases: seen by the operating system, billed by the second, alive without their server.
+
+use crate::{
+    bill,
+    os::{self, marked},
+    world::{World, until},
+};
+use units::Time;
+
+/// A parent, a child, and a grandchild whose parent has ended: nobody but its surroundings knows that it belongs here.
+const TREE: &str = "(sh -c 'sleep 4000 & exec true' &); sleep 4001 & echo started; echo ready; wait";
+
+fn rent_tree(world: &World, mark: &str) -> String {
+    let env = format!("{}={mark}", os::MARK);
+    world.rent(&["--cpu", "1", "--env", &env, "--grace", "500ms", "--", "sh", "-c", TREE])
+}
+
+fn time(value: &serde_json::Value) -> Time {
+    value.as_str().unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_process_tree_is_rented_watched_stopped_and_billed_to_the_tick() {
+    let world = World::start();
+    let mark = os::mark("tree");
+    let id = rent_tree(&world, &mark);
+    let running = until("all three processes run", || Some(marked(&mark)).filter(|pids| pids.len() >= 3));
+    assert!(running.len() >= 3);
+    until("its output is read", || {
+        let logs = world.try_tenant(&["lease", "logs", &id]);
+        (String::from_utf8_lossy(&logs.stdout) == "started\nready\n").then_some(())
+    });
+    let exec = world.try_tenant(&["lease", "exec", &id, "--", "sh", "-c", "echo inside $SUANZU_LEASE; exit 5"]);
+    assert_eq!(String::from_utf8_lossy(&exec.stdout), format!("inside {id}\n"), "{}", String::from_utf8_lossy(&exec.stderr));
+    assert_eq!(exec.status.code(), Some(5));
+    let cost = |lease: &serde_json::Value| lease["cost_so_far"]["ticks"].as_str().unwrap().parse::<i128>().unwrap();
+    let before = cost(&world.lease(&id));
+    until("the cost moves", || (cost(&world.lease(&id)) > before).then_some(()));
+    let ready = time(&world.lease(&id)["ready"]);
+
+    let stopped = world.tenant(&["lease", "stop", &id, "--yes", "--wait=60s"]);
+    assert_eq!(stopped["state"], "stopped");
+    assert_eq!(marked(&mark).len(), 0, "nothing of it is left on the machine");
+
+    let file = world.file("receipt.json").display().to_string();
+    let receipt = world.tenant(&["lease", "receipt", &id, "--save", &file]);
+    let (from, _) = bill::check(&receipt);
+    assert_eq!(from, ready, "billing begins when it is usable");
+    let wallet = world.tenant(&["wallet", "show"]);
+    assert_eq!(wallet["charged"]["ticks"], receipt["total"]["ticks"], "what left the wallet is what is on the receipt");
+    assert_eq!(wallet["held"]["ticks"], "0");
+    let key = world.data().join("keys").join("log.pub").display().to_string();
+    assert_eq!(world.tenant(&["verify", &file, "--public-key", &key])["sound"], true);
+    assert_eq!(world.tenant(&["verify", &world.data().display().to_string()])["sound"], true);
+}
+
+#[test]
+fn a_receipt_that_was_touched_is_found_out() {
+    let world = World::start();
+    let id = rent_tree(&world, &os::mark("touched"));
+    world.tenant(&["lease", "stop", &id, "--yes", "--wait=60s"]);
+    let file = world.file("receipt.json");
+    let mut receipt = world.tenant(&["lease", "receipt", &id]);
+    let part = &mut receipt["proof"]["bundle"]["parts"][0]["bytes"];
+    let mut bytes = part.as_str().unwrap().to_owned();
+    let other = if bytes.starts_with('A') { "B" } else { "A" };
+    bytes.replace_range(0..1, other);
+    *part = bytes.into();
+    std::fs::write(&file, receipt.to_string()).unwrap();
+    assert_eq!(world.try_tenant(&["verify", &file.display().to_string()]).status.code(), Some(1));
+}
+
+#[test]
+fn a_lease_outlives_a_server_that_is_killed_and_is_metered_once() {
+    let mut world = World::start();
+    let mark = os::mark("killed");
+    let id = rent_tree(&world, &mark);
+    let before = until("all three processes run", || Some(marked(&mark)).filter(|pids| pids.len() >= 3));
+    let ready = time(&world.lease(&id)["ready"]);
+    world.kill();
+    assert_eq!(marked(&mark), before, "the workload does not notice");
+    world.restart();
+    assert_eq!(world.lease(&id)["state"], "running");
+    assert_eq!(time(&world.lease(&id)["ready"]), ready, "it is the same run");
+    until("the agent has adopted it", || {
+        let logs = world.try_tenant(&["lease", "logs", &id]);
+        String::from_utf8_lossy(&logs.stdout).contains("ready").then_some(())
+    });
+    assert_eq!(marked(&mark), before, "it was adopted, not started again");
+    world.tenant(&["lease", "destroy", &id, "--yes", "--wait=60s"]);
+    assert_eq!(marked(&mark).len(), 0, "nothing of it is left on the machine");
+    let receipt = world.tenant(&["lease", "receipt", &id]);
+    let (from, _) = bill::check(&receipt);
+    assert_eq!((from, receipt["runs"].as_u64()), (ready, Some(1)), "one run, billed from its start");
+}
+
+#[test]
+fn a_lease_runs_on_while_its_server_is_stopped_and_started() {
+    let mut world = World::start();
+    let mark = os::mark("stopped");
+    let id = rent_tree(&world, &mark);
+    let before = until("all three processes run", || Some(marked(&mark)).filter(|pids| pids.len() >= 3));
+    assert!(world.stop().success(), "a server that is told to stop ends well");
+    assert!(!world.data().join("listening.json").exists());
+    assert_eq!(marked(&mark), before);
+    world.restart();
+    assert_eq!(world.lease(&id)["state"], "running");
+    world.tenant(&["lease", "stop", &id, "--yes", "--wait=60s"]);
+    assert_eq!(marked(&mark).len(), 0);
+}
+
+#[test]
+fn run_shows_the_childs_output_and_ends_with_its_code() {
+    let world = World::start();
+    let ran = world.try_tenant(&["run", "--cpu", "1", "--", "sh", "-c", "echo one; echo two; exit 7"]);
+    let err = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(String::from_utf8_lossy(&ran.stdout), "one\ntwo\n", "{err}");
+    assert_eq!(ran.status.code(), Some(7), "{err}");
+    assert!(err.contains("total:"), "the receipt is shown: {err}");
+    let left = world.tenant(&["lease", "list"]);
+    assert_eq!(left["items"].as_array().unwrap().len(), 0, "nothing runs on");
+}
+
+#[test]
+fn certificates_of_its_own_making_are_trusted_from_the_data_folder() {
+    let world = World::with(&["--tls"]);
+    let id = rent_tree(&world, &os::mark("tls"));
+    until("its output is read over TLS", || {
+        let logs = world.try_tenant(&["lease", "logs", &id]);
+        String::from_utf8_lossy(&logs.stdout).contains("started").then_some(())
+    });
+    let listening = std::fs::read_to_string(world.data().join("listening.json")).unwrap();
+    assert!(listening.contains("https://"), "{listening}");
+}
