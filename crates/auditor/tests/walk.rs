@@ -210,7 +210,7 @@ fn walked(steps: Vec<Step>) -> World {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 192, max_shrink_iters: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { max_shrink_iters: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn every_walk_through_the_core_is_found_sound(steps in proptest::collection::vec(step(), 0..120)) {
