@@ -97,7 +97,7 @@ impl Which {
 }
 
 /// Fields of a lease in a list.
-const ROWS: &[Column] = &[
+pub const ROWS: &[Column] = &[
     Column::new(&p::ID, "/id", Show::Text),
     Column::new(&p::NAME, "/name", Show::Text),
     Column::new(&p::STATE, "/state", Show::Word),
@@ -116,7 +116,7 @@ pub const SHEET: &[Column] = &[
     Column::new(&p::STATE, "/state", Show::Word),
     Column::new(&p::PROGRESS, "/progress", Show::Text),
     Column::new(&p::PLACE_IN_QUEUE, "/place_in_queue", Show::Text),
-    Column::new(&p::REASON, "/reason", Show::Text),
+    Column::new(&p::REASON, "/reason", Show::Word),
     Column::new(&p::DETAIL, "/detail", Show::Text),
     Column::new(&p::ASK, "/ask", Show::Ask),
     Column::new(&p::PLACEMENT, "/grants", Show::Grants),

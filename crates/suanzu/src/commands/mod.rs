@@ -9,6 +9,8 @@ pub mod doctor;
 pub mod event;
 pub mod exec;
 pub mod follow;
+#[cfg(test)]
+mod golden;
 pub mod journal;
 pub mod key;
 pub mod lease;

@@ -21,11 +21,7 @@ pub enum Verb {
     },
 }
 
-const COLUMNS: &[Column] = &[
-    Column::new(&p::ID, "/id", Show::Text),
-    Column::new(&p::NAME, "/name", Show::Text),
-    Column::new(&p::TENANT, "/tenant", Show::Text),
-];
+const COLUMNS: &[Column] = &[Column::new(&p::ID, "/id", Show::Text), Column::new(&p::NAME, "/name", Show::Text)];
 
 /// Carries it out.
 pub fn run(verb: &Verb, app: &App) -> Done {

@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::process::ExitCode;
 
 /// Fields of a quote.
-const COLUMNS: &[Column] = &[
+pub const COLUMNS: &[Column] = &[
     Column::new(&p::PRICE_HOUR, "/price_per_hour", Show::Money),
     Column::new(&p::HOLD, "/hold", Show::Money),
     Column::new(&p::STATE, "/state", Show::Word),

@@ -5,7 +5,7 @@ use crate::{
     app::{App, Done},
     client::Call,
     failure::Failure,
-    language::phrases as p,
+    language::{Language, phrases as p, word},
     output::{Column, Format, Screen, Show, money, table, text_of},
 };
 use anyhow::Context as _;
@@ -57,7 +57,11 @@ pub fn for_people(receipt: &Value, screen: &Screen) -> String {
     let language = screen.language;
     let lines = table(&json!({ "items": receipt["lines"] }), LINES, language, None);
     let total = language.fill(&p::RECEIPT_TOTAL, &[&text_of(&receipt["lease"]["id"]), &money(&receipt["total"])]);
-    let reason = text_of(&receipt["reason"]);
+    // The server's sentence is English; the reason itself is a word that we know.
+    let reason = match language {
+        Language::English => text_of(&receipt["reason"]),
+        Language::Chinese => word(language, &text_of(&receipt["lease"]["reason"])),
+    };
     let why = if reason.is_empty() { String::new() } else { format!("\n{}", language.fill(&p::RECEIPT_REASON, &[&reason])) };
     format!("{lines}\n{total}{why}")
 }

@@ -84,12 +84,9 @@ const PAYMENT: &[Column] = &[
 
 const POSTINGS: &[Column] = &[
     Column::new(&p::TIME, "/time", Show::Time),
-    Column::new(&p::KIND, "/kind", Show::Word),
+    Column::new(&p::KIND, "/kind", Show::Text),
     Column::new(&p::LEASE, "/lease", Show::Text),
-    Column::new(&p::DEBIT, "/debit", Show::Word),
-    Column::new(&p::CREDIT, "/credit", Show::Word),
-    Column::new(&p::AMOUNT, "/amount", Show::Money),
-    Column::new(&p::REASON, "/reason", Show::Text),
+    Column::new(&p::CHANGE, "/change", Show::Money),
 ];
 
 /// Carries it out.

@@ -16,6 +16,7 @@ macro_rules! phrases {
 phrases! {
     ACTIONS: "ACTIONS", "可用操作";
     AGENT: "AGENT", "节点代理";
+    CHANGE: "CHANGE", "变动";
     CLOSED: "CLOSED", "已关闭";
     INSTEAD: "INSTEAD", "可改为";
     KEY: "KEY", "密钥编号";
@@ -37,11 +38,9 @@ phrases! {
     COMMAND: "COMMAND", "命令";
     COST_SO_FAR: "COST SO FAR", "已产生费用";
     CPU_USED: "CPU", "CPU";
-    CREDIT: "CREDIT", "贷方";
     CREDIT_LIMIT: "CREDIT LIMIT", "信用额度";
     CURRENT: "CURRENT", "当前";
     DATA: "DATA", "数据";
-    DEBIT: "DEBIT", "借方";
     DETAIL: "DETAIL", "详情";
     DEVICES: "DEVICES", "卡";
     DO: "WHAT TO DO", "处理办法";
@@ -67,6 +66,7 @@ phrases! {
     LEASE: "LEASE", "租约";
     LEASES: "LEASES", "租约";
     LIMITS: "LIMITS", "限额";
+    LINES: "LINES", "账单行";
     LOG: "LOG", "日志";
     LOST_AFTER: "LEASES ARE LOST AFTER SILENCE OF", "失联多久后租约终止";
     MARK: "MARK", "状态";
@@ -159,6 +159,8 @@ phrases! {
     RECEIPT_REASON: "ended: {0}", "结束原因：{0}";
     RECEIPT_TOTAL: "{0}, total: {1}", "{0} 合计：{1}";
 
+    USAGE_TOTAL: "total: {0}", "合计：{0}";
+
     // Server and agent.
     SERVING: "serving at {0}, data in {1}", "服务地址 {0}，数据目录 {1}";
     FIRST_KEY: "the operator's key, shown this once: {0}", "运营方密钥（仅显示一次）：{0}";
@@ -168,15 +170,11 @@ phrases! {
 
     // Demo.
     DEMO_WORLD: "A server of its own at {0}, data in {1}: this machine as a real pool, and simulated servers beside it, marked SIMULATED.", "演示服务 {0}，数据目录 {1}：本机为真实资源池，旁边的模拟服务器均标注“模拟”。";
-    DEMO_QUOTE: "
-One core of this machine, to count primes:", "
-租用本机一个核来数素数：";
+    DEMO_QUOTE: "\nOne core of this machine, to count primes:", "\n租用本机一个核来数素数：";
     DEMO_ORDERED: "{0} is ordered:", "{0} 已下单：";
     DEMO_COST: "  {0}  {1}  │ {2}", "  {0}  {1}  │ {2}";
     DEMO_STOPS: "Stopping {0}; from here on it costs nothing:", "停止 {0}；此后不再计费：";
-    DEMO_SUM: "
-✓ price × seconds = receipt = what left the wallet, to the tick: {0}", "
-✓ 单价 × 秒数 = 收据 = 钱包扣款，分毫不差：{0}";
+    DEMO_SUM: "\n✓ price × seconds = receipt = what left the wallet, to the tick: {0}", "\n✓ 单价 × 秒数 = 收据 = 钱包扣款，分毫不差：{0}";
     DEMO_SOUND: "✓ verified without the server: {0} ({1} parts)", "✓ 已脱离服务独立校验：{0}（{1} 个部分）";
     DEMO_DONE: "The demo has ended; nothing is left behind.", "演示结束，未留下任何内容。";
     DEMO_NEXT: "In another terminal (context '{0}' is saved), try:", "在另一个终端中（已保存上下文“{0}”）试试：";

@@ -1,6 +1,6 @@
 //! Tables, sheets and CSV of answers.
 
-use super::{Column, cell, text_of};
+use super::{Column, Show, cell, text_of};
 use crate::language::Language;
 use comfy_table::{ContentArrangement, Table, presets};
 use serde_json::Value;
@@ -51,14 +51,18 @@ pub fn csv(answer: &Value, columns: &[Column]) -> anyhow::Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(columns.iter().map(|column| column.at.trim_start_matches('/').replace('/', ".")))?;
     for row in rows(answer) {
-        writer.write_record(columns.iter().map(|column| raw(row.pointer(column.at))))?;
+        writer.write_record(columns.iter().map(|column| raw(column, row.pointer(column.at))))?;
     }
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
-fn raw(value: Option<&Value>) -> String {
+fn raw(column: &Column, value: Option<&Value>) -> String {
     match value {
         None => String::new(),
+        // What has parts is told as in a table: a cell has none.
+        Some(value) if matches!(column.show, Show::Ask | Show::Grants | Show::Alternatives | Show::Cards) => {
+            cell::shown(Some(value), column.show, Language::English)
+        }
         // The currency stands in the JSON; a cell that a spreadsheet should add up is a number.
         Some(value) => value.get("amount").map_or_else(|| text_of(value), text_of),
     }
