@@ -79,6 +79,9 @@ impl App {
         loop {
             let answer = self.whole(call.clone())?;
             if last.as_ref() != Some(&answer) {
+                if again {
+                    self.screen.clear();
+                }
                 show(&answer)?;
             }
             if !again {

@@ -153,6 +153,8 @@ pub enum Command {
     /// Servers and keys that this user knows
     #[command(subcommand)]
     Context(context::Verb),
+    /// Make a link that signs a browser in once, with the rights of this key
+    Console,
     /// Run the server
     Serve(serve::Args),
     /// Run an agent on this machine, or let one join

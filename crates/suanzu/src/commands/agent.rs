@@ -15,12 +15,31 @@ use serde_json::json;
 use std::{path::PathBuf, process::ExitCode, sync::Arc, thread};
 use tokio::signal::unix::{SignalKind, signal};
 
-/// How an agent is run.
+/// What can be done with agents; without a verb, one is run.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
     #[command(subcommand)]
     verb: Option<Verb>,
+    #[command(flatten)]
+    how: How,
+}
+
+/// What can be done with agents.
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Make an agent and its key, which is shown once (operator)
+    Add {
+        /// Its name, unique
+        name: String,
+    },
+    /// Run leases on this machine for a server
+    Run(How),
+}
+
+/// How an agent is run.
+#[derive(Debug, clap::Args)]
+struct How {
     /// The server to join; its agent key is given with --key or SUANZU_KEY
     #[arg(long, value_name = "URL")]
     join: Option<String>,
@@ -38,16 +57,6 @@ pub struct Args {
     state: Option<PathBuf>,
 }
 
-/// What can be done with agents.
-#[derive(Debug, Subcommand)]
-enum Verb {
-    /// Make an agent and its key, which is shown once (operator)
-    Add {
-        /// Its name, unique
-        name: String,
-    },
-}
-
 const COLUMNS: &[Column] = &[
     Column::new(&p::ID, "/agent", Show::Text),
     Column::new(&p::NAME, "/name", Show::Text),
@@ -58,11 +67,12 @@ const COLUMNS: &[Column] = &[
 pub fn run(args: Args, app: &App) -> Done {
     match args.verb {
         Some(Verb::Add { name }) => app.object(Call::post("/v1/agents").body(json!({ "name": name })), COLUMNS),
-        None => serve(args, app),
+        Some(Verb::Run(how)) => serve(how, app),
+        None => serve(args.how, app),
     }
 }
 
-fn serve(args: Args, app: &App) -> Done {
+fn serve(args: How, app: &App) -> Done {
     let target = app.client.target();
     let url = args.join.unwrap_or_else(|| target.url.clone());
     let target = Target { url, tenant: None, ..target.clone() };

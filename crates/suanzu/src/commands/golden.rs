@@ -50,7 +50,7 @@ fn one_lease() {
 
 #[test]
 fn leases_for_a_spreadsheet() {
-    insta::assert_snapshot!(csv(&json!({ "items": [running(), queued()] }), lease::ROWS).unwrap());
+    insta::assert_snapshot!(csv(&json!({ "items": [running(), queued()] }), lease::ROWS).expect("columns and rows fit"));
 }
 
 #[test]

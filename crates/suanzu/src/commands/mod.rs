@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod completions;
+pub mod console;
 pub mod context;
 pub mod demo;
 pub mod device;
@@ -60,6 +61,7 @@ pub fn run(command: Command, app: &App) -> Done {
         Command::Journal(verb) => journal::run(&verb, app),
         Command::Doctor => doctor::run(app),
         Command::Context(verb) => context::run(&verb, app),
+        Command::Console => console::run(app),
         Command::Serve(args) => serve::run(&args, app),
         Command::Agent(args) => agent::run(args, app),
         Command::Demo(args) => demo::run(&args, app),

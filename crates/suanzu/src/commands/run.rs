@@ -10,10 +10,21 @@ use crate::{
 };
 use anyhow::anyhow;
 use serde_json::{Value, json};
-use std::{process::ExitCode, thread, time::Duration};
+use std::{
+    process::ExitCode,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    thread,
+    time::Duration,
+};
+use tokio::signal::unix::{SignalKind, signal};
 
 /// A start that takes longer than this is looked at by a person.
 const START: Duration = Duration::from_secs(3600);
+/// What shells report of a child that Ctrl-C ended: 128 + SIGINT.
+const INTERRUPTED: u8 = 130;
 /// It has its place: from here on its output can be read.
 const PLACED: &[&str] = &["starting", "running"];
 /// What is stopped is gone within its grace; a node that does not answer is not waited for any longer.
@@ -25,7 +36,7 @@ pub fn run(order: &Order, app: &App) -> Done {
     let lease = app.send(call)?.body;
     let id = text_of(&lease["id"]);
     app.screen.say(&p::RUN_ORDERED, &[&id]);
-    stop_on_interrupt(id.clone(), app.client.target().clone(), app.screen.language)?;
+    let interrupted = stop_on_interrupt(id.clone(), app.client.target().clone(), app.screen.language)?;
     let ran = follow::until(lease, PLACED, START, app).and_then(|_| attach(&id, app));
     if let Err(failure) = ran {
         // Whatever went wrong here, nothing may run on and cost money unseen.
@@ -37,6 +48,7 @@ pub fn run(order: &Order, app: &App) -> Done {
     let lease = follow::until(lease::read(&id, app)?, follow::AT_REST, END, app)?;
     match exit_code(&lease) {
         Some(code) => finished(&id, code, app),
+        None if interrupted.load(Relaxed) => finished(&id, INTERRUPTED, app),
         None => {
             show_receipt(&id, app)?;
             Err(Failure::Other(anyhow!("{id}: {} {}", text_of(&lease["reason"]), text_of(&lease["detail"]))))
@@ -77,8 +89,9 @@ fn destroy(id: &str) -> Call {
 }
 
 /// Ctrl-C and TERM end the lease, not this process: what it cost is still told.
-fn stop_on_interrupt(id: String, target: Target, language: Language) -> Result<(), Failure> {
-    use tokio::signal::unix::{SignalKind, signal};
+fn stop_on_interrupt(id: String, target: Target, language: Language) -> Result<Arc<AtomicBool>, Failure> {
+    let told = Arc::new(AtomicBool::new(false));
+    let interrupted = Arc::clone(&told);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let _guard = runtime.enter();
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
@@ -87,13 +100,14 @@ fn stop_on_interrupt(id: String, target: Target, language: Language) -> Result<(
         runtime.block_on(async {
             tokio::select! { _ = interrupt.recv() => {}, _ = terminate.recv() => {} }
         });
+        told.store(true, Relaxed);
         eprintln!("{}", language.fill(&p::RUN_STOPPING, &[&id]));
         let client = Client::new(target, Mode::Send, language);
         if let Err(failure) = client.send(destroy(&id)) {
             eprintln!("{}", failure.explained(language));
         }
     });
-    Ok(())
+    Ok(interrupted)
 }
 
 #[cfg(test)]

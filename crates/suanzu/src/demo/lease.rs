@@ -1,6 +1,6 @@
 //! The demo's lease: quoted, ordered, watched while its cost runs, stopped, and billed.
 
-use super::world::World;
+use super::{interrupt::Interrupt, world::World};
 use crate::{
     app::App,
     ask,
@@ -10,12 +10,9 @@ use crate::{
     language::phrases as p,
     output::{money, text_of},
 };
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use serde_json::{Value, json};
-use std::{
-    thread,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 /// How long the workload is watched.
 const WATCHED: Duration = Duration::from_secs(10);
@@ -25,7 +22,7 @@ const TICK: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Rents, watches, stops. Gives the receipt.
-pub fn play(world: &World) -> Result<Value, Failure> {
+pub fn play(world: &World, interrupt: &Interrupt) -> Result<Value, Failure> {
     let tenant = &world.tenant;
     let work = std::env::current_exe().context("finding this binary")?;
     let argv = vec![work.display().to_string(), "demo-work".into()];
@@ -45,7 +42,7 @@ pub fn play(world: &World) -> Result<Value, Failure> {
     let id = text_of(&lease["id"]);
     tenant.screen.say(&p::DEMO_ORDERED, &[&id]);
     follow::until(lease, follow::READY, PATIENCE, tenant)?;
-    watch(&id, tenant)?;
+    watch(&id, tenant, interrupt)?;
     tenant.screen.say(&p::DEMO_STOPS, &[&id]);
     let stopping = tenant.send(Call::post(format!("/v1/leases/{id}/stop")).body(json!({})))?.body;
     let seq = stopping["seq"].as_u64();
@@ -57,10 +54,12 @@ pub fn play(world: &World) -> Result<Value, Failure> {
 }
 
 /// Its cost by the second, beside what it wrote last.
-fn watch(id: &str, tenant: &App) -> Result<(), Failure> {
+fn watch(id: &str, tenant: &App, interrupt: &Interrupt) -> Result<(), Failure> {
     let began = Instant::now();
     while began.elapsed() < WATCHED {
-        thread::sleep(TICK);
+        if interrupt.within(TICK) {
+            return Err(Failure::Other(anyhow!("{}", tenant.screen.language.say(&p::DEMO_BROKEN_OFF))));
+        }
         let lease = tenant.send(Call::get(format!("/v1/leases/{id}")))?.body;
         let logs = tenant.send(Call::get(format!("/v1/leases/{id}/logs")).query("tail", "1"))?.body;
         let ran = ask::spoken(i64::try_from(began.elapsed().as_millis()).unwrap_or(i64::MAX));

@@ -30,9 +30,9 @@ pub fn check(receipt: &Value, world: &World) -> Result<(), Failure> {
     let key = verify::public_key(&world.folder().join("keys").join("log.pub").display().to_string())?;
     for what in [&file, world.folder()] {
         let what = what.display().to_string();
-        let report = verify::checked(&what, Some(&key))?;
-        ensure_sound(report.sound(), &what)?;
-        screen.say(&p::DEMO_SOUND, &[&what, &report.parts.to_string()]);
+        let verdict = verify::checked(&what, Some(&key))?;
+        ensure_sound(verdict.sound(), &what)?;
+        screen.say(&p::DEMO_SOUND, &[&what, &verdict.log.parts.to_string()]);
     }
     Ok(())
 }

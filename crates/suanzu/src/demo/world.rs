@@ -17,7 +17,6 @@ use std::{
     time::{Duration, Instant},
 };
 use tempfile::TempDir;
-use tokio::signal::unix::{SignalKind, signal};
 
 /// CNY an hour. On demand a card costs more than in a whole server: 57.60 is 8 × 7.20.
 const PRICES: [(&str, &str); 8] = [
@@ -98,18 +97,6 @@ impl World {
     pub fn show_offers(&self) -> Result<(), Failure> {
         let offers = self.tenant.send(Call::get("/v1/offers"))?.body;
         self.tenant.screen.list(&offers, offer::COLUMNS)
-    }
-
-    /// Waits for TERM or Ctrl-C while the server serves.
-    pub fn serve_until_stopped(&mut self, app: &App) -> Result<(), Failure> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(async {
-            let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-            tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
-            Ok::<(), Failure>(())
-        })?;
-        app.screen.say(&p::DEMO_ENDS, &[]);
-        Ok(())
     }
 
     /// Ends every lease that is left, stops the server, and removes a fresh folder.

@@ -85,6 +85,8 @@ pub const HELP: &[(&str, &str)] = &[
     ("Make a key; its secret is shown this once", "创建密钥；密钥原文仅显示这一次"),
     ("Make a project", "创建项目"),
     ("Make a tenant, its first project and its first admin key, which is shown once", "创建租户、其首个项目与首个管理员密钥（仅显示一次）"),
+    ("Make a link that signs a browser in once, with the rights of this key", "生成一次性浏览器登录链接，权限与当前密钥相同"),
+    ("Run leases on this machine for a server", "在本机为某个服务运行租约"),
     ("Make an agent and its key, which is shown once (operator)", "创建节点代理及其密钥（仅显示一次，运营方）"),
     ("Move the end of a lease", "修改租约结束时间"),
     ("Name for people", "显示名称"),

@@ -16,6 +16,7 @@ macro_rules! phrases {
 phrases! {
     ACTIONS: "ACTIONS", "可用操作";
     AGENT: "AGENT", "节点代理";
+    BILLS: "BILLS WORKED OUT AGAIN", "重新核算的账单";
     CHANGE: "CHANGE", "变动";
     CLOSED: "CLOSED", "已关闭";
     INSTEAD: "INSTEAD", "可改为";
@@ -179,6 +180,7 @@ phrases! {
     DEMO_DONE: "The demo has ended; nothing is left behind.", "演示结束，未留下任何内容。";
     DEMO_NEXT: "In another terminal (context '{0}' is saved), try:", "在另一个终端中（已保存上下文“{0}”）试试：";
     DEMO_SERVES: "Serving until Ctrl-C.", "持续服务，按 Ctrl-C 结束。";
+    DEMO_BROKEN_OFF: "the demo was broken off; what it had rented is ended", "演示被中断；其租用的资源已结束";
     DEMO_ENDS: "Ending leases, server and context …", "正在结束租约、服务与上下文 …";
     DEMO_NOBODY_JOINED: "no agent joined", "没有节点加入";
 

@@ -57,7 +57,7 @@ impl Screen {
         people: fn(&Value, &[Column], Language, Option<u16>) -> String,
     ) -> Result<String, Failure> {
         if self.ids_only {
-            let id = |row: &Value| text_of(row.get("id").or_else(|| row.get(first_field(columns))).unwrap_or(row));
+            let id = |row: &Value| text_of(row.get("id").or_else(|| row.pointer(first_field(columns))).unwrap_or(row));
             return Ok(rows(answer).into_iter().map(id).collect::<Vec<_>>().join("\n"));
         }
         Ok(match self.format {
@@ -66,6 +66,14 @@ impl Screen {
             Format::Yaml => serde_saphyr::to_string(answer).map_err(anyhow::Error::from)?,
             Format::Csv => csv(answer, columns)?,
         })
+    }
+
+    /// Makes room for the next look where a person is looking.
+    pub fn clear(&self) {
+        if self.format == Format::Table && std::io::stdout().is_terminal() {
+            // ECMA-48: cursor home, erase the display.
+            print!("\x1b[H\x1b[2J");
+        }
     }
 
     /// Writes to standard output, with one line end.
@@ -110,7 +118,7 @@ impl Screen {
 }
 
 fn first_field(columns: &[Column]) -> &str {
-    columns.first().map_or("id", |column| column.at.trim_start_matches('/'))
+    columns.first().map_or("", |column| column.at)
 }
 
 /// Columns of the terminal on standard output.

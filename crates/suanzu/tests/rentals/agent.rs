@@ -19,7 +19,7 @@ impl Drop for Joined {
 fn join(world: &World, secret: &str) -> Joined {
     let log = File::create(world.file("agent.log")).unwrap();
     let mut command = world.command(secret);
-    command.args(["agent", "--state"]).arg(world.file("agent")).stderr(log);
+    command.args(["agent", "run", "--state"]).arg(world.file("agent")).stderr(log);
     Joined(command.spawn().unwrap())
 }
 

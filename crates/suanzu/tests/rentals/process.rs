@@ -5,6 +5,7 @@ use crate::{
     os::{self, marked},
     world::{World, until},
 };
+use rustix::process::{Pid, Signal, kill_process};
 use units::Time;
 
 /// A parent, a child, and a grandchild whose parent has ended: nobody but its surroundings knows that it belongs here.
@@ -67,7 +68,28 @@ fn a_receipt_that_was_touched_is_found_out() {
     bytes.replace_range(0..1, other);
     *part = bytes.into();
     std::fs::write(&file, receipt.to_string()).unwrap();
-    assert_eq!(world.try_tenant(&["verify", &file.display().to_string()]).status.code(), Some(1));
+    assert_eq!(world.try_tenant(&["verify", &file.display().to_string()]).status.code(), Some(1), "a proven byte");
+
+    let mut receipt = world.tenant(&["lease", "receipt", &id]);
+    receipt["total"]["ticks"] = "1".into();
+    std::fs::write(&file, receipt.to_string()).unwrap();
+    assert_eq!(world.try_tenant(&["verify", &file.display().to_string()]).status.code(), Some(1), "a sum beside the proof");
+}
+
+#[test]
+fn ctrl_c_ends_what_run_has_rented_and_says_what_it_cost() {
+    let world = World::start();
+    let mark = os::mark("interrupted");
+    let env = format!("{}={mark}", os::MARK);
+    let args = ["run", "--cpu", "1", "--env", &env, "--grace", "500ms", "--", "sleep", "4000"];
+    let running = world.command_of_tenant().args(args).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    until("it runs", || Some(marked(&mark)).filter(|pids| !pids.is_empty()));
+    kill_process(Pid::from_child(&running), Signal::INT).unwrap();
+    let ended = running.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(130), "{err}");
+    assert!(err.contains("total:"), "{err}");
+    assert_eq!(marked(&mark).len(), 0);
 }
 
 #[test]

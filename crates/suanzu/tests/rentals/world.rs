@@ -98,6 +98,11 @@ impl World {
         command
     }
 
+    /// A command of the tenant's, not yet run.
+    pub fn command_of_tenant(&self) -> Command {
+        self.command(&self.tenant)
+    }
+
     /// Orders what `words` say and waits until it runs; gives the lease's id.
     pub fn rent(&self, words: &[&str]) -> String {
         let args = [&["lease", "create", "--yes", "--wait=60s"], words].concat();
