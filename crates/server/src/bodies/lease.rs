@@ -27,6 +27,9 @@ pub enum LeaseState {
     Ended,
 }
 
+/// The label of a node that exists on paper only.
+pub(crate) const SIMULATED: &str = "simulated";
+
 /// A lease.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[schema(as = Lease)]
@@ -65,6 +68,8 @@ pub struct LeaseBody {
     pub ask: AskBody,
     /// What it has, by node.
     pub grants: Vec<GrantBody>,
+    /// Whether a node of it exists on paper only: nothing runs there. `null` while it has no place.
+    pub simulated: Option<bool>,
     /// What becomes of it when its service fails.
     #[schema(value_type = String)]
     pub on_failure: OnFailure,
@@ -128,6 +133,7 @@ impl LeaseBody {
             ended: None,
             ask: (&lease.ask).into(),
             grants: lease.members.iter().map(|member| (&member.grant).into()).collect(),
+            simulated: simulated(state, lease),
             on_failure: lease.on_failure,
             sku,
             price_per_hour: price.map(hourly),
@@ -143,6 +149,14 @@ impl LeaseBody {
             seq: state.seq,
         }
     }
+}
+
+fn simulated(state: &State, lease: &Lease) -> Option<bool> {
+    let labelled = |member: &lease::Member| {
+        let node = state.fleet.devices().node(member.grant.node);
+        node.is_some_and(|node| node.labels().any(|label| label == SIMULATED))
+    };
+    (!lease.members.is_empty()).then(|| lease.members.iter().any(labelled))
 }
 
 /// The lease that an order's entry made: a function of the entry, so that a repeated order gets the same answer.
@@ -175,6 +189,7 @@ fn requested(e: &lease::Requested, tenant: TenantId, at: Time, seq: u64) -> Leas
         ended: None,
         ask: (&e.ask).into(),
         grants: Vec::new(),
+        simulated: None,
         on_failure: e.on_failure,
         sku: None,
         price_per_hour: None,

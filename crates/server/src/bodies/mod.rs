@@ -8,7 +8,7 @@ mod order;
 pub use ask::{AskBody, GrantBody, SizeBody};
 pub(crate) use ask::{alternative, decimal, milli};
 pub use lease::{LeaseBody, LeaseState};
-pub(crate) use lease::{Live, hourly, ordered, reason_name};
+pub(crate) use lease::{Live, SIMULATED, hourly, ordered, reason_name};
 pub use money::Money;
 pub(crate) use money::{cny, price};
 pub use order::Order;

@@ -2,13 +2,13 @@
 
 use crate::{
     App, Caller, NoParams, Page, Params, Problem,
-    bodies::{Money, decimal, hourly},
+    bodies::{Money, SIMULATED, decimal, hourly},
 };
 use axum::{Json, extract::State};
 use rental::{
     State as Core,
     billing::{Sku, SkuId},
-    placement::{DeviceView, NodeStatus, Occupancy},
+    placement::{DeviceView, NodeStatus, NodeView, Occupancy},
     tenancy::Act,
 };
 use serde::Serialize;
@@ -92,13 +92,13 @@ fn cards(state: &Core, sku: &Sku, price: Micro, occupancy: &Occupancy) -> Option
         total: occupancy.cards.to_string(),
         smallest_share: (first.max_shares() > 0).then_some(smallest),
         isolation: if first.max_shares() > 0 { "soft" } else { "whole" },
-        simulated: node.labels().any(|label| label == "simulated"),
+        simulated: on_paper(&node),
         ..plain(sku, price)
     })
 }
 
 fn servers(state: &Core, sku: &Sku, price: Micro, model: &str) -> Option<Offer> {
-    let of_model = |node: &rental::placement::NodeView<'_>| node.devices().next().is_some_and(|device| device.model() == model);
+    let of_model = |node: &NodeView<'_>| node.devices().next().is_some_and(|device| device.model() == model);
     let all = || state.fleet.devices().nodes().filter(of_model);
     let free = all().filter(|node| node.status() == NodeStatus::Offered && node.is_empty()).count();
     let first = all().next()?;
@@ -106,7 +106,7 @@ fn servers(state: &Core, sku: &Sku, price: Micro, model: &str) -> Option<Offer> 
         model: Some(model.to_owned()),
         free: free.to_string(),
         total: all().count().to_string(),
-        simulated: first.labels().any(|label| label == "simulated"),
+        simulated: on_paper(&first),
         ..plain(sku, price)
     })
 }
@@ -115,7 +115,9 @@ fn tflops(state: &Core, sku: &Sku, price: Micro) -> Option<Offer> {
     let total: u64 = devices(state).map(|device| u64::from(device.tflops_milli())).sum();
     let left = |device: DeviceView<'_>| u64::from(device.tflops_milli()) * u64::from(device.left().compute) / 1000;
     let free: u64 = devices(state).filter(|device| device.is_offered()).map(left).sum();
-    (total > 0).then(|| Offer { free: decimal(free), total: decimal(total), isolation: "soft", ..plain(sku, price) })
+    let paper = |device: DeviceView<'_>| state.fleet.devices().node(device.node()).is_some_and(|node| on_paper(&node));
+    let simulated = devices(state).all(paper);
+    (total > 0).then(|| Offer { free: decimal(free), total: decimal(total), isolation: "soft", simulated, ..plain(sku, price) })
 }
 
 fn cores(state: &Core, sku: &Sku, price: Micro) -> Option<Offer> {
@@ -123,7 +125,12 @@ fn cores(state: &Core, sku: &Sku, price: Micro) -> Option<Offer> {
     let total: u64 = nodes().map(|node| u64::from(node.cpu_milli().total)).sum();
     let offered = nodes().filter(|node| node.status() == NodeStatus::Offered && !node.is_exclusive());
     let free: u64 = offered.map(|node| u64::from(node.cpu_milli().left())).sum();
-    (total > 0).then(|| Offer { free: decimal(free), total: decimal(total), ..plain(sku, price) })
+    let simulated = nodes().filter(|node| node.cpu_milli().total > 0).all(|node| on_paper(&node));
+    (total > 0).then(|| Offer { free: decimal(free), total: decimal(total), simulated, ..plain(sku, price) })
+}
+
+fn on_paper(node: &NodeView<'_>) -> bool {
+    node.labels().any(|label| label == SIMULATED)
 }
 
 fn plain(sku: &Sku, price: Micro) -> Offer {

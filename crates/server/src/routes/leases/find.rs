@@ -127,6 +127,7 @@ fn over(app: &App, lease: &views::Lease) -> LeaseBody {
         ended: lease.ended,
         ask: (&lease.ask).into(),
         grants: Vec::new(),
+        simulated: None,
         on_failure: lease.on_failure,
         sku: lease.sku.clone(),
         price_per_hour: price.map(hourly),
