@@ -61,7 +61,7 @@ pub fn apply(state: &mut State, parts: Vec<Part>) {
 fn apply_event(state: &mut State, event: Event) {
     let at = lease::At { seq: state.seq, time: state.time };
     match event {
-        Event::Fleet(event) => fleet::apply(&mut state.fleet, event, &mut state.room),
+        Event::Fleet(event) => fleet::apply(&mut state.fleet, at.seq, event, &mut state.room),
         Event::Market(event) => {
             if let market::Event::PricesPublished(list) = &event {
                 state.lease.reprice(list.from, &list.items.iter().map(|item| item.id).collect());

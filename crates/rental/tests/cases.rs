@@ -254,3 +254,36 @@ fn a_verdict_that_names_a_lease_twice_is_given_once() {
     script.world.submit(&twice).unwrap();
     script.run("end", "11:01 time passes\n  then ada charged 18.00\n  then ada held 0");
 }
+
+#[test]
+fn a_vanished_run_that_nothing_covered_is_settled_even_if_the_report_comes_before_the_timer() {
+    let mut script = scene(1, "10", "10");
+    script.run("start", "09:50 ada orders L: 1 A100\n10:00 L is ready\n10:30 time passes");
+    // The core slept from 10:30 to 12:00; the balance ended at 11:00, and at 11:30 the workload was gone.
+    script.world.now = script.world.now.plus_ms(90 * 60_000);
+    let since = script.world.now.plus_ms(-30 * 60_000);
+    let seen = Observation { lease: LeaseId(1), attempt: 1, node: units::NodeId(1), phase: Phase::Gone, ago_ms: 0 };
+    script.world.submit(&Command::Lease(lease::Command::Report { seen, since })).unwrap();
+    let end = "12:00 time passes\n  then ada charged 10.00\n  then ada lost 5.00\n  then ada owes 0\n  then L is ended";
+    script.run("end", end);
+}
+
+#[test]
+fn a_run_whose_money_has_ended_is_not_resized_into_debt() {
+    let mut script = scene(1, "40", "20");
+    // From eleven on it costs nothing: what it costs from then on could be paid.
+    script.run(
+        "start",
+        "09:30 ada orders L: 0.5 A100 with 8192 MiB\n09:31 price card/A100 0 from 11:00\n09:45 L is ready\n10:30 time passes",
+    );
+    // The balance ended at 10:45, and the core slept from 10:30 to 11:30.
+    script.world.now = script.world.now.plus_ms(60 * 60_000);
+    let size = Size::Share(Share { compute: 600, memory_mib: 8192 });
+    let resize = lease::Command::Resize { tenant: TenantId(1), lease: LeaseId(1), size };
+    let refusal = script.world.submit(&Command::Lease(resize)).unwrap_err();
+    assert_eq!(refusal.code(), "insufficient_funds");
+    script.run(
+        "end",
+        "11:30 time passes\n  then ada charged 20.00\n  then ada owes 0\n  then L is stopping because balance_exhausted",
+    );
+}

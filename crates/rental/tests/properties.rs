@@ -132,7 +132,7 @@ fn clean(world: &World, a: u16, b: u16) -> Command {
     if a.is_multiple_of(4) {
         devices.retain(|device| !u64::from(b).is_multiple_of(device.0 + 1));
     }
-    Command::Fleet(fleet::Command::Clear { devices })
+    Command::Fleet(fleet::Command::Clear { devices, heard: None })
 }
 
 fn pay(world: &World, tenant: TenantId, b: u16, c: u16) -> Command {

@@ -76,9 +76,13 @@ scenarios! {
     gang_one_member_vanishes
     queue_a_closed_tenants_orders_stay_out
     queue_a_dearer_place_is_not_taken_for_who_said_at_most
+    queue_a_gang_spans_nodes_once_the_large_one_is_gone
     queue_a_lease_started_again_waits_like_a_new_one
+    queue_a_limit_is_free_once_the_card_is_gone
     queue_a_returned_lease_is_seen_in_its_old_place
+    queue_a_shorter_order_needs_less_money
     queue_an_impossible_or_unpaid_head_blocks_nobody
+    queue_the_hold_does_not_shrink_while_waiting
     resize_is_given_back_at_the_size_charged
     resize_within_limits_and_money
     server_priced_as_a_server

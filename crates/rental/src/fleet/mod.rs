@@ -61,6 +61,9 @@ pub enum Command {
     Clear {
         /// Devices that were freed. Those that do not wait for it are passed over.
         devices: Vec<DeviceId>,
+        /// The last entry that the one who measured had heard of. What later entries freed is passed over: a report may
+        /// arrive late. `None`: measured just now.
+        heard: Option<u64>,
     },
 }
 
@@ -88,7 +91,7 @@ pub(crate) fn decide(root: &Root, command: &Command) -> Result<Vec<crate::Event>
         Command::MarkNode { node, mark } => mark::node(fleet, *node, *mark),
         Command::RemoveNode { node } => mark::remove(root, *node),
         Command::MarkDevice { device, offered } => mark::device(fleet, *device, *offered),
-        Command::Clear { devices } => Ok(mark::clear(fleet, devices)),
+        Command::Clear { devices, heard } => Ok(mark::clear(fleet, devices, *heard)),
     }?;
     Ok(events.into_iter().map(crate::Event::Fleet).collect())
 }

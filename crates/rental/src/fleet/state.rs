@@ -22,7 +22,15 @@ pub struct State {
     pub last_node: u64,
     /// What was freed and waits to be measured clean.
     /// A lease that comes back to a node may leave it again before it was measured.
-    unclean: BTreeMap<(NodeId, LeaseId), Vec<Grant>>,
+    unclean: BTreeMap<(NodeId, LeaseId), Vec<Freed>>,
+}
+
+/// A grant that its lease gave back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Freed {
+    /// By which entry: only a measurement after it counts.
+    pub seq: u64,
+    pub grant: Grant,
 }
 
 /// A node beside its capacity.
@@ -45,8 +53,8 @@ impl State {
     /// Devices on the agent's nodes that wait to be measured clean, ascending.
     pub fn unclean_of(&self, agent: AgentId) -> Vec<DeviceId> {
         let mine = |node: &NodeId| self.nodes.get(node).is_some_and(|n| n.agent == agent);
-        let grants = self.unclean.iter().filter(|((node, _), _)| mine(node)).flat_map(|(_, grants)| grants);
-        let mut devices: Vec<DeviceId> = grants.flat_map(|grant| self.whole_cards(grant)).collect();
+        let freed = self.unclean.iter().filter(|((node, _), _)| mine(node)).flat_map(|(_, freed)| freed);
+        let mut devices: Vec<DeviceId> = freed.flat_map(|freed| self.whole_cards(&freed.grant)).collect();
         devices.sort_unstable();
         devices.dedup();
         devices
@@ -54,7 +62,11 @@ impl State {
 
     /// Grants that wait to be measured clean, with the lease that had them.
     pub fn waiting(&self) -> impl Iterator<Item = (LeaseId, &Grant)> {
-        self.unclean.iter().flat_map(|((_, lease), grants)| grants.iter().map(|grant| (*lease, grant)))
+        self.freed().map(|(lease, freed)| (lease, &freed.grant))
+    }
+
+    pub(super) fn freed(&self) -> impl Iterator<Item = (LeaseId, &Freed)> {
+        self.unclean.iter().flat_map(|((_, lease), all)| all.iter().map(|freed| (*lease, freed)))
     }
 
     /// The cards that a grant has whole. They hold memory that must be measured clean; a share is clean when its
@@ -73,7 +85,7 @@ impl State {
 
     fn measured(&mut self, lease: LeaseId, grant: &Grant) {
         let waiting = self.unclean.get_mut(&(grant.node, lease)).expect("only what was freed is cleared");
-        let at = waiting.iter().position(|other| other == grant).expect("only what was freed is cleared");
+        let at = waiting.iter().position(|freed| freed.grant == *grant).expect("only what was freed is cleared");
         waiting.remove(at);
         if waiting.is_empty() {
             self.unclean.remove(&(grant.node, lease));
@@ -82,7 +94,7 @@ impl State {
 }
 
 /// Folds a fact about the fleet.
-pub fn apply(fleet: &mut State, event: Event, room: &mut u64) {
+pub fn apply(fleet: &mut State, seq: u64, event: Event, room: &mut u64) {
     match event {
         Event::PoolAdded(e) => {
             fleet.pools.insert(e.pool, e.name);
@@ -116,7 +128,7 @@ pub fn apply(fleet: &mut State, event: Event, room: &mut u64) {
         Event::Freed(e) => {
             fleet.devices.free(&e.grants);
             for grant in e.grants {
-                fleet.unclean.entry((grant.node, e.lease)).or_default().push(grant);
+                fleet.unclean.entry((grant.node, e.lease)).or_default().push(Freed { seq, grant });
             }
         }
         Event::Cleared(e) => {

@@ -286,14 +286,13 @@ impl State {
     }
 
     /// Whether the fact may let a waiting lease in that could not be before: a card of the tenant's limit is free, one that
-    /// waited is different or out of the way, or one came back to a place before others.
+    /// waits is different, or one took a place before others that were tried.
     fn makes_room(&self, at: At, event: &Event) -> bool {
         let waits = |lease: LeaseId| self.leases.get(lease).is_some_and(|l| l.status == Status::Queued);
         match event {
             Event::MemberGone(_) => true,
             Event::Extended(e) => waits(e.lease),
             Event::Resized(_) => true,
-            Event::Ended(e) => waits(e.lease),
             Event::Queued(e) => self.leases.get(e.lease).is_some_and(|l| {
                 let turn = if l.status == Status::Stopped { at.time } else { l.requested };
                 self.queue.last().is_some_and(|last| *last > (turn, l.id))

@@ -26,6 +26,8 @@ pub struct Oracle {
     runs: BTreeMap<LeaseId, Run>,
     ends: BTreeMap<LeaseId, Time>,
     charged: BTreeMap<TenantId, i128>,
+    /// Runs that nothing covered from an instant on, until it is told how long they ran.
+    uncovered: BTreeMap<LeaseId, (Run, Time)>,
 }
 
 impl Oracle {
@@ -37,7 +39,8 @@ impl Oracle {
                 Event::Money(_, money::Event::Charged(e)) => {
                     let run = self.runs.get_mut(&e.lease).ok_or("a charge without a run")?;
                     let next = run.upto.or(run.started).ok_or("a charge before the start")?;
-                    if e.from != next || e.until > now {
+                    let end = self.ends.get(&e.lease).copied().unwrap_or(Time::MAX);
+                    if e.from != next || e.until > now.min(end) {
                         return Err(format!("{} charged {} to {}, charged up to {next}", e.lease, e.from, e.until));
                     }
                     run.upto = Some(e.until);
@@ -50,6 +53,15 @@ impl Oracle {
                 }
                 Event::Market(market::Event::PricesPublished(e)) => {
                     self.prices.extend(e.items.iter().map(|item| (item.sku.to_string(), e.from, item.price.0)));
+                }
+                Event::Money(_, money::Event::Lost(e)) => {
+                    let (run, from) = self.uncovered.get(&e.lease).ok_or("a loss that was covered")?;
+                    if e.from != *from || e.until > now || e.ticks.0 != self.cost(run, *from, e.until) {
+                        return Err(format!(
+                            "{} lost {} from {} to {}, uncovered from {from}",
+                            e.lease, e.ticks, e.from, e.until
+                        ));
+                    }
                 }
                 Event::Fleet(_) | Event::Money(..) | Event::Market(_) | Event::Tenancy(_) => {}
             }
@@ -80,6 +92,14 @@ impl Oracle {
                 let Some(run) = self.runs.remove(&e.lease) else { return Ok(()) };
                 return self.close(now, command, run, e);
             }
+            lease::Event::ServiceEnded(e) => {
+                self.uncovered.remove(&e.lease);
+            }
+            lease::Event::Stopped(lease::Stopped { lease }) | lease::Event::Ended(lease::Ended { lease, .. })
+                if self.uncovered.contains_key(lease) =>
+            {
+                return Err(format!("{lease} is gone, and nobody bears what it ran uncovered"));
+            }
             _ => {}
         }
         Ok(())
@@ -108,6 +128,9 @@ impl Oracle {
             ));
         }
         *self.charged.entry(run.tenant).or_default() += cost;
+        if let Some(from) = e.unfunded_from {
+            self.uncovered.insert(e.lease, (run, from));
+        }
         Ok(())
     }
 

@@ -161,7 +161,8 @@ fn read_mark(word: &str) -> Result<fleet::Mark, String> {
 fn clean(script: &Script, lease: LeaseId) -> Command {
     let fleet = &script.world.state.fleet;
     let left = fleet.waiting().filter(|(had, _)| *had == lease).map(|(_, grant)| grant);
-    Command::Fleet(fleet::Command::Clear { devices: left.flat_map(|grant| grant.slices.iter().map(|s| s.device)).collect() })
+    let devices = left.flat_map(|grant| grant.slices.iter().map(|s| s.device)).collect();
+    Command::Fleet(fleet::Command::Clear { devices, heard: None })
 }
 
 fn publish(sku: &str, price: &str, from: Time) -> Result<Command, String> {
