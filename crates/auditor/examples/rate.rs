@@ -6,9 +6,12 @@
 #[path = "../tests/world/mod.rs"]
 mod world;
 
-use auditor::Auditor;
+use auditor::{Auditor, Report};
 use rental::{Command, lease};
-use std::{collections::VecDeque, time::Instant};
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
 use units::{LeaseId, Phase, ProjectId, Size, TenantId};
 use world::{MINUTE, QUARTER, World};
 
@@ -16,6 +19,7 @@ const TENANTS: u64 = 1_000;
 const NODES: u64 = 200;
 /// So many leases run at a time.
 const RUNNING: usize = 1_000;
+const ROUNDS: usize = 5;
 
 /// Seq, header, and parts with their owners.
 type Stored = (u64, Vec<u8>, Vec<(u64, Vec<u8>)>);
@@ -27,17 +31,21 @@ fn main() {
     let bytes: usize =
         stored.iter().map(|(_, header, parts)| header.len() + parts.iter().map(|(_, b)| b.len()).sum::<usize>()).sum();
 
-    let begin = Instant::now();
-    let mut auditor = Auditor::new();
-    for (seq, header, parts) in &stored {
-        let parts: Vec<(u64, &[u8])> = parts.iter().map(|(owner, bytes)| (*owner, bytes.as_slice())).collect();
-        auditor.feed(*seq, header, &parts).expect("the core's journal is sound");
-    }
-    let report = auditor.finish();
-    let took = begin.elapsed();
+    // The best of several: what else the machine does is not the audit's.
+    let (report, took) = (0..ROUNDS).map(|_| audited(&stored)).min_by_key(|(_, took)| *took).expect("there are rounds");
     assert!(report.sound(), "{:?}", report.findings);
     let each = took.as_secs_f64() * 1e6 / report.entries as f64;
     println!("{} entries, {} leases, {bytes} bytes: {took:.2?}, {each:.2} µs an entry", report.entries, report.leases);
+}
+
+fn audited(stored: &[Stored]) -> (Report, Duration) {
+    let begin = Instant::now();
+    let mut auditor = Auditor::new();
+    for (seq, header, parts) in stored {
+        let parts: Vec<(u64, &[u8])> = parts.iter().map(|(owner, bytes)| (*owner, bytes.as_slice())).collect();
+        auditor.feed(*seq, header, &parts).expect("the core's journal is sound");
+    }
+    (auditor.finish(), begin.elapsed())
 }
 
 fn journal(leases: u64) -> World {
