@@ -150,7 +150,7 @@ fn command(world: &World, step: Step) -> Option<Command> {
         Step::GiveUp(n, ago) => command(lease::Command::GiveUp { leases: vec![(pick(world, n).0, ahead(-ago))] }),
         Step::Clear => {
             let devices = world.state.fleet.unclean_of(units::AgentId(1));
-            Some(Command::Fleet(fleet::Command::Clear { devices }))
+            Some(Command::Fleet(fleet::Command::Clear { devices, heard: None }))
         }
         Step::Adjust(tenant, cny) => {
             let reason = "a correction".into();

@@ -1,6 +1,6 @@
 //! What an agent saw: differences, proofs of service, devices measured clean, faults.
 
-use crate::Instance;
+use crate::{Generation, Instance};
 use serde::{Deserialize, Serialize};
 use units::{AgentId, DeviceId, Observation};
 
@@ -9,10 +9,13 @@ use units::{AgentId, DeviceId, Observation};
 pub struct Report {
     /// Who saw it.
     pub agent: AgentId,
+    /// How far the reporter had heard when it looked: a report may arrive late, or twice.
+    #[serde(default)]
+    pub generation: Generation,
     /// Phases that differ from the last accepted report.
     #[serde(default)]
     pub observations: Vec<Observation>,
-    /// Devices measured clean since they were freed.
+    /// Devices measured clean, if they were freed by an entry that `generation` covers.
     #[serde(default)]
     pub clean: Vec<DeviceId>,
     /// Proof of service: what is running and usable right now.

@@ -80,6 +80,7 @@ fn a_report_is_spoken_so_and_may_leave_out_what_is_empty() {
     let seen = Observation { lease: LeaseId(1042), attempt: 2, node: NodeId(3), phase: Phase::Exited(7), ago_ms: 12 };
     let report = Report {
         agent: AgentId(7),
+        generation: Generation { epoch: 1, seq: 91 },
         observations: vec![seen],
         clean: vec![],
         serving: vec![instance()],
@@ -88,6 +89,7 @@ fn a_report_is_spoken_so_and_may_leave_out_what_is_empty() {
     };
     let wire = json!({
         "agent": "agent-7",
+        "generation": { "epoch": 1, "seq": 91 },
         "observations": [{ "lease": "lease-1042", "attempt": 2, "node": "node-3", "phase": { "exited": 7 }, "ago_ms": 12 }],
         "clean": [],
         "serving": [{ "lease": "lease-1042", "attempt": 2, "node": "node-3" }],

@@ -4,6 +4,8 @@
 //! in production.
 
 mod audit;
+pub mod bench;
 pub mod faults;
 mod random;
+pub mod replay;
 mod world;

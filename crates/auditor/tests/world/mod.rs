@@ -184,7 +184,7 @@ impl World {
     /// Whatever waits to be measured clean is clean.
     pub fn clear(&mut self) {
         let devices = self.state.fleet.unclean_of(AgentId(1));
-        self.run(Command::Fleet(fleet::Command::Clear { devices }));
+        self.run(Command::Fleet(fleet::Command::Clear { devices, heard: None }));
     }
 
     pub fn report_of(&self) -> Report {

@@ -189,6 +189,7 @@ impl Agent {
         };
         Report {
             agent: self.id,
+            generation: self.assigned.generation(),
             observations: assigned().filter_map(|(instance, trace)| trace.news(*instance, now)).collect(),
             clean: self.clean.iter().copied().collect(),
             serving: assigned().filter(serves).map(|(instance, _)| *instance).collect(),

@@ -113,7 +113,7 @@ pub fn agent_turn(state: &State) -> (Vec<(LeaseId, u32)>, Vec<Command>) {
     }
     let devices = state.fleet.unclean_of(AGENT);
     if !devices.is_empty() {
-        reports.push(Command::Fleet(fleet::Command::Clear { devices }));
+        reports.push(Command::Fleet(fleet::Command::Clear { devices, heard: None }));
     }
     (starts, reports)
 }

@@ -18,7 +18,10 @@ pub async fn report(app: &App, agent: AgentId, report: &Report) -> Result<(), Pr
     let since = |seen: &Observation| now.plus_ms(-i64::try_from(seen.ago_ms).unwrap_or(i64::MAX));
     let observed = report.observations.iter().filter(|seen| !matches!(seen.phase, Phase::Starting(_)));
     let observed = observed.map(|seen| Command::Lease(lease::Command::Report { seen: seen.clone(), since: since(seen) }));
-    let clean = (!report.clean.is_empty()).then(|| fleet::Command::Clear { devices: report.clean.clone() });
+    // What was heard under another leadership may be of entries that were lost.
+    let heard = if report.generation.epoch == app.handle().head().epoch { report.generation.seq } else { 0 };
+    let clear = || fleet::Command::Clear { devices: report.clean.clone(), heard: Some(heard) };
+    let clean = (!report.clean.is_empty()).then(clear);
     let faults = report.faults.iter().map(|fault| fleet::Command::MarkDevice { device: fault.device, offered: false });
     let commands = observed.chain(clean.into_iter().chain(faults).map(Command::Fleet));
     // All at once, in order: they share the batch, and so one wait for the disk.

@@ -277,7 +277,7 @@ async fn clear_device(
     Id(device): Id<DeviceId>,
     _: Body<Nothing>,
 ) -> Result<Written<Node>, Problem> {
-    change_device(&app, &caller, device, fleet::Command::Clear { devices: vec![device] }).await
+    change_device(&app, &caller, device, fleet::Command::Clear { devices: vec![device], heard: None }).await
 }
 
 async fn change_device(app: &App, caller: &Caller, device: DeviceId, command: fleet::Command) -> Result<Written<Node>, Problem> {

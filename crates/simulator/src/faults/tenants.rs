@@ -8,7 +8,8 @@ use engine::Attach;
 use rental::{Command, lease, money};
 use std::collections::BTreeMap;
 use units::{
-    Accept, Ask, Beside, HOUR_MS, Interval, LeaseId, Micro, Owner, ProjectId, Share, Size, TenantId, Ticks, Time, UnitKind, Workload,
+    Accept, Ask, Beside, HOUR_MS, Interval, LeaseId, Micro, Owner, ProjectId, Share, Size, TenantId, Ticks, Time, UnitKind,
+    Workload,
 };
 
 const MODELS: [&str; 5] = ["T4", "L40S", "A100-80GB", "H100-80GB", "B200"];
@@ -42,7 +43,9 @@ fn an_order(world: &mut World, random: &mut Random) -> Call {
 }
 
 fn ask(random: &mut Random, now: Time) -> Ask {
-    let models = (0..[0, 0, 1, 3][usize::try_from(random.below(4)).unwrap_or(0)]).filter_map(|_| random.pick(&MODELS).copied()).map(|m| Accept { model: m.into(), rank: 0 });
+    let models = (0..[0, 0, 1, 3][usize::try_from(random.below(4)).unwrap_or(0)])
+        .filter_map(|_| random.pick(&MODELS).copied())
+        .map(|m| Accept { model: m.into(), rank: 0 });
     let models = models.collect();
     let beside = Beside { cpu_milli: u32_within(random, 0, 4_000), memory_mib: u32_within(random, 0, 32_768) };
     Ask {
@@ -124,10 +127,13 @@ pub(super) fn resize(world: &mut World, random: &mut Random) -> Result<(), Strin
     let now = world.plane.state().and_then(|state| state.lease.get(lease).map(|l| l.ask.size));
     // Mostly a size of the same kind: only that can be done in place.
     let size = match now {
-        Some(Size::Units(kind, milli)) if random.happens(800) => Size::Units(kind, (milli / 2).max(1) + random.below(milli.max(1))),
-        Some(Size::Share(s)) if random.happens(800) => {
-            Size::Share(Share { compute: s.compute + u32_within(random, 0, 200), memory_mib: s.memory_mib + u32_within(random, 0, 8_000) })
+        Some(Size::Units(kind, milli)) if random.happens(800) => {
+            Size::Units(kind, (milli / 2).max(1) + random.below(milli.max(1)))
         }
+        Some(Size::Share(s)) if random.happens(800) => Size::Share(Share {
+            compute: s.compute + u32_within(random, 0, 200),
+            memory_mib: s.memory_mib + u32_within(random, 0, 8_000),
+        }),
         _ => size(random),
     };
     world.call(Call::plain(tenant.into(), Command::Lease(lease::Command::Resize { tenant, lease, size })))
@@ -151,7 +157,11 @@ pub(super) fn foreign(world: &mut World, random: &mut Random) -> Result<(), Stri
         _ => lease::Command::Resize { tenant, lease, size: Size::Cards(1) },
     };
     let refused = world.plane.submit(world.now, engine::Submission::plain("key-1", Command::Lease(command.clone())));
-    if refused.is_ok() { Err(format!("{tenant} could do this with a lease of {owner}: {command:?}")) } else { world.turn().map(|_| ()) }
+    if refused.is_ok() {
+        Err(format!("{tenant} could do this with a lease of {owner}: {command:?}"))
+    } else {
+        world.turn().map(|_| ())
+    }
 }
 
 pub(super) fn pay(world: &mut World, random: &mut Random) -> Result<(), String> {

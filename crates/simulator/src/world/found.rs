@@ -63,7 +63,8 @@ impl World {
 }
 
 fn publish_prices(world: &mut World) -> Result<(), String> {
-    let card = |(model, cny): &(&str, i64)| market::Price { sku: billing::Sku::Card((*model).into()), micro: Micro::from_cny(*cny) };
+    let card =
+        |(model, cny): &(&str, i64)| market::Price { sku: billing::Sku::Card((*model).into()), micro: Micro::from_cny(*cny) };
     let mut prices: Vec<market::Price> = MODELS.iter().map(card).collect();
     prices.push(market::Price { sku: billing::Sku::Cpu, micro: Micro(120_000) });
     prices.push(market::Price { sku: billing::Sku::Tflops, micro: Micro(51_234) });

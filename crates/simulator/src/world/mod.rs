@@ -226,7 +226,7 @@ impl World {
 
     fn clear_unmeasured(&mut self) -> Result<(), String> {
         let devices = self.sites.iter().flat_map(Site::uuids).map(|(device, _)| device).collect();
-        let command = rental::Command::Fleet(rental::fleet::Command::Clear { devices });
+        let command = rental::Command::Fleet(rental::fleet::Command::Clear { devices, heard: None });
         self.call(Call::plain(units::Owner::OPERATOR, command))
     }
 }

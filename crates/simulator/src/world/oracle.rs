@@ -59,7 +59,11 @@ impl Oracle {
         });
         read.map_err(|failure| failure.to_string())?;
         found?;
-        if self.seq == state.seq { Ok(()) } else { Err(format!("the state is at entry {}, the journal at {}", state.seq, self.seq)) }
+        if self.seq == state.seq {
+            Ok(())
+        } else {
+            Err(format!("the state is at entry {}, the journal at {}", state.seq, self.seq))
+        }
     }
 
     fn entry(&mut self, stored: &journal::Stored<'_>, state: &State, sites: &[Site], now: Time) -> Result<(), String> {

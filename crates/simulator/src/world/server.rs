@@ -85,7 +85,8 @@ fn commands(plane: &mut Plane, report: &Report, clock: Time) -> Vec<Command> {
         commands.push(Command::Lease(lease::Command::Report { seen: seen.clone(), since }));
     }
     if !report.clean.is_empty() {
-        commands.push(Command::Fleet(fleet::Command::Clear { devices: report.clean.clone() }));
+        let heard = Some(report.generation.seq);
+        commands.push(Command::Fleet(fleet::Command::Clear { devices: report.clean.clone(), heard }));
     }
     for fault in &report.faults {
         commands.push(Command::Fleet(fleet::Command::MarkDevice { device: fault.device, offered: false }));
