@@ -15,6 +15,8 @@ pub struct Own {
     pub containers: Option<PathBuf>,
     /// Most processes and threads of one workload; 0 for no limit, `None` for the usual one.
     pub max_processes: Option<u32>,
+    /// User and group that process leases run as; `None` for the agent's own.
+    pub run_as: Option<(u32, u32)>,
     /// Labels of the node.
     pub labels: Vec<String>,
 }
@@ -33,6 +35,7 @@ fn survey(own: &Own) -> anyhow::Result<Machine> {
     let shim = ShimCommand::of_this_binary().context("finding this binary")?;
     let mut settings = HostSettings::from_environment(own.state.clone(), shim);
     settings.socket = own.containers.clone().or(settings.socket);
+    settings.run_as = own.run_as;
     settings.max_processes = own.max_processes.unwrap_or(settings.max_processes);
     Ok(Machine::survey(settings))
 }
@@ -44,6 +47,6 @@ pub fn node_name() -> String {
 
 /// What this machine can and cannot do for a lease, with the reasons.
 pub fn capabilities(state: &Path) -> anyhow::Result<Vec<Capability>> {
-    let own = Own { state: state.into(), containers: None, max_processes: None, labels: Vec::new() };
+    let own = Own { state: state.into(), containers: None, max_processes: None, run_as: None, labels: Vec::new() };
     Ok(survey(&own)?.capabilities())
 }

@@ -101,16 +101,17 @@ struct Loop {
 impl Loop {
     fn run(self) {
         let mut pauses = pauses();
-        loop {
+        for stay in 0.. {
             let left = self.uplink.join(&self.setup.join).map_err(|error| error.to_string()).and_then(|joined| {
                 tracing::info!(agent = self.setup.name, id = %joined.agent, nodes = joined.nodes.len(), "joined");
                 (self.setup.driver)(&joined).map_err(|failure| failure.to_string()).map(|driver| (joined, driver))
             });
             match left {
-                Ok((joined, driver)) => match self.stay(&joined, driver) {
-                    Left::Stopped => return,
-                    Left::Refused => {}
-                },
+                Ok((joined, driver)) => {
+                    if let Left::Stopped = self.stay(stay, &joined, driver) {
+                        return;
+                    }
+                }
                 Err(why) => tracing::warn!(agent = self.setup.name, why, "cannot join yet"),
             }
             if self.stopped_within(pauses.next().unwrap_or(poller::LONGEST_PAUSE)) {
@@ -125,16 +126,16 @@ impl Loop {
             match self.notes.recv_timeout(until.saturating_duration_since(Instant::now())) {
                 Ok(Note::Stop) | Err(RecvTimeoutError::Disconnected) => return true,
                 // The answer to a question of the stay before.
-                Ok(Note::Answer(_)) => {}
+                Ok(Note::Answer(..)) => {}
                 Err(RecvTimeoutError::Timeout) => return false,
             }
         }
     }
 
     /// Steps, reports and polls until it is stopped or refused.
-    fn stay(&self, joined: &Joined, mut driver: Box<dyn Driver>) -> Left {
+    fn stay(&self, stay: u64, joined: &Joined, mut driver: Box<dyn Driver>) -> Left {
         let mut agent = drivers::Agent::new(&self.setup.join, joined, Pace::default());
-        let poller = Poller::start(Arc::clone(&self.uplink), self.own.clone());
+        let poller = Poller::start(Arc::clone(&self.uplink), stay, self.own.clone());
         let mut reports = Reports::new();
         let mut waiting = Waiting::default();
         poller.ask(agent.poll(wall()));
@@ -154,15 +155,16 @@ impl Loop {
             let wait = agent.next_step(&*driver, now).since(now).clamp(1, longest);
             match self.notes.recv_timeout(reports.at_least(Duration::from_millis(wait.unsigned_abs()))) {
                 Ok(Note::Stop) | Err(RecvTimeoutError::Disconnected) => return Left::Stopped,
-                Ok(Note::Answer(Ok(changes))) => {
+                Ok(Note::Answer(asked, _)) if asked != stay => {}
+                Ok(Note::Answer(_, Ok(changes))) => {
                     waiting.add(self.take(changes, &mut agent));
                     poller.ask(agent.poll(wall()));
                 }
-                Ok(Note::Answer(Err(UplinkError::Refused(problem)))) if !problem.retryable => {
+                Ok(Note::Answer(_, Err(UplinkError::Refused(problem)))) if !problem.retryable => {
                     tracing::warn!(agent = self.setup.name, code = problem.code, detail = problem.detail, "refused");
                     return Left::Refused;
                 }
-                Ok(Note::Answer(Err(_))) => poller.ask(agent.poll(wall())),
+                Ok(Note::Answer(_, Err(_))) => poller.ask(agent.poll(wall())),
                 Err(RecvTimeoutError::Timeout) => {}
             }
         }

@@ -19,8 +19,8 @@ pub const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// What wakes the agent's loop.
 pub enum Note {
-    /// The answer to a poll.
-    Answer(Result<Changes, UplinkError>),
+    /// The answer to a poll, and in which stay with the server it was asked.
+    Answer(u64, Result<Changes, UplinkError>),
     /// It is to end.
     Stop,
 }
@@ -37,8 +37,8 @@ pub struct Poller {
 }
 
 impl Poller {
-    /// A poller whose answers go to `notes`. It ends when it is dropped, after the poll that is under way.
-    pub fn start(uplink: Arc<dyn Uplink>, notes: Sender<Note>) -> Poller {
+    /// A poller of one stay, whose answers go to `notes`. It ends when it is dropped, after the poll that is under way.
+    pub fn start(uplink: Arc<dyn Uplink>, stay: u64, notes: Sender<Note>) -> Poller {
         let (questions, asked) = mpsc::channel::<Poll>();
         thread::spawn(move || {
             let mut paused = pauses();
@@ -51,7 +51,7 @@ impl Poller {
                         thread::sleep(paused.next().unwrap_or(LONGEST_PAUSE));
                     }
                 }
-                if notes.send(Note::Answer(answer)).is_err() {
+                if notes.send(Note::Answer(stay, answer)).is_err() {
                     return;
                 }
             }

@@ -86,6 +86,7 @@ fn serve(args: How, app: &App) -> Done {
         state: args.state.map_or_else(default_state, Ok)?,
         containers: args.containers,
         max_processes: None,
+        run_as: None,
         labels: [vec![format!("pool={}", args.pool)], args.label].concat(),
     };
     let agent = Agent::start(host(&settings, sessions)?, Arc::new(Http::new(target.clone())?))?;

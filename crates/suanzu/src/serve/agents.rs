@@ -1,11 +1,11 @@
 //! The agents within the server's process: this machine, and the simulated servers. They run the loop that every agent runs.
 
-use super::{Config, first_key};
+use super::{Config, config::RunAs, first_key};
 use crate::{
     agent::{Agent, Local, Own, Sessions, Setup, host},
     client::Target,
 };
-use anyhow::{Context as _, anyhow};
+use anyhow::{Context as _, anyhow, ensure};
 use drivers::simulated::{Behaviour, Simulated, demo};
 use engine::{Handle, Rejected, Submission};
 use protocol::Join;
@@ -35,10 +35,16 @@ pub struct Around<'a> {
 pub fn start(config: &Config, around: &Around<'_>) -> anyhow::Result<Vec<Agent>> {
     let mut agents = Vec::new();
     if config.host.enabled {
+        // The data folder is its owner's alone: another user could not even reach the workload's own folder in it.
+        ensure!(
+            config.host.run_as.is_none() || config.host.state.is_some(),
+            "[host] run_as needs a state folder outside of the data folder that this user can reach"
+        );
         let settings = Own {
-            state: around.data.join("leases"),
+            state: config.host.state.clone().unwrap_or_else(|| around.data.join("leases")),
             containers: config.host.containers.clone(),
             max_processes: config.host.max_processes,
+            run_as: config.host.run_as.map(|RunAs { user, group }| (user, group)),
             labels: [vec!["pool=host".to_owned()], config.host.labels.clone()].concat(),
         };
         agents.push(own(around, "host", |sessions| host(&settings, sessions))?);

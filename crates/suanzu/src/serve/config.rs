@@ -12,6 +12,8 @@
 //! enabled = true
 //! containers = "/run/podman/podman.sock"
 //! max_processes = 4096
+//! state = "/var/lib/suanzu-leases"     # where workloads and their output are kept, if not in the data folder
+//! run_as = { user = 65534, group = 65534 }  # who process leases are, if not the server's own user
 //! labels = ["region=cn-east"]
 //!
 //! [simulated]                          # servers that exist on paper only, marked as such
@@ -64,8 +66,22 @@ pub struct Host {
     pub containers: Option<PathBuf>,
     /// Most processes and threads of one lease; 0 for no limit. Usually 4096.
     pub max_processes: Option<u32>,
+    /// Where workloads and their output are kept, if not in the data folder.
+    pub state: Option<PathBuf>,
+    /// Who process leases are, if not the server's own user.
+    pub run_as: Option<RunAs>,
     /// Labels of the node.
     pub labels: Vec<String>,
+}
+
+/// A user of this machine, by number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunAs {
+    /// User id.
+    pub user: u32,
+    /// Group id.
+    pub group: u32,
 }
 
 /// Simulated servers.
@@ -90,7 +106,7 @@ impl Default for Config {
 
 impl Default for Host {
     fn default() -> Host {
-        Host { enabled: true, containers: None, max_processes: None, labels: Vec::new() }
+        Host { enabled: true, containers: None, max_processes: None, state: None, run_as: None, labels: Vec::new() }
     }
 }
 

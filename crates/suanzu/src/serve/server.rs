@@ -13,8 +13,9 @@ use anyhow::{Context as _, anyhow, bail};
 use engine::Handle;
 use rustix::fs::{Mode, OFlags};
 use std::{
-    fs,
+    fs::{self, DirBuilder},
     net::SocketAddr,
+    os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -45,11 +46,12 @@ pub struct Server {
 impl Server {
     /// Starts everything. When this returns, requests are answered.
     pub fn start(data: &Path, config: &Config) -> anyhow::Result<Server> {
-        fs::create_dir_all(data).with_context(|| format!("making {}", data.display()))?;
+        // It holds keys, programs and their environment: nobody else's business.
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(data);
+        made.with_context(|| format!("making {}", data.display()))?;
         let data = data.canonicalize().with_context(|| format!("finding {}", data.display()))?;
         let runtime = Builder::new_multi_thread().enable_all().build().context("starting the runtime")?;
         let (handle, views) = open(&data)?;
-        let first = first_key::operators(&handle)?;
         let listener = runtime.block_on(TcpListener::bind(config.listen));
         let listener = listener.with_context(|| format!("listening on {}", config.listen))?;
         let address = listener.local_addr().context("asking where we listen")?;
@@ -57,6 +59,7 @@ impl Server {
         let url = format!("{}://{}", if tls.is_some() { "https" } else { "http" }, reachable(address));
         let public_url = config.public_url.clone().unwrap_or_else(|| url.clone());
         let app = server::App::new(handle.clone(), views, server::Config { public_url });
+        let first = runtime.block_on(first_key::operators(&app))?;
         let (stop, stopped) = oneshot::channel::<()>();
         let until = async move {
             // Dropping the other end means the same.
