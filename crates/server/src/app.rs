@@ -9,7 +9,7 @@ use rental::{
 use ring::hmac;
 use std::sync::Arc;
 use tokio::sync::{Mutex, MutexGuard, watch};
-use units::{KeyId, LeaseId, Owner};
+use units::{KeyId, LeaseId, Owner, TenantId};
 
 /// Where the server is found. Everything that decisions read comes from the journal, not from here.
 #[derive(Debug, Clone)]
@@ -72,9 +72,17 @@ impl App {
 
     /// Issues a key of the operator's, with its secret: for whoever starts the server on its own data folder.
     pub async fn issue_operator_key(&self, label: &str) -> Result<(KeyId, String), Problem> {
+        self.issue_key(Owner::OPERATOR, Role::Operator, label).await
+    }
+
+    /// Issues a key of a tenant's, with its secret.
+    pub async fn issue_tenant_key(&self, tenant: TenantId, role: Role) -> Result<(KeyId, String), Problem> {
+        self.issue_key(tenant.into(), role, "").await
+    }
+
+    async fn issue_key(&self, owner: Owner, role: Role, label: &str) -> Result<(KeyId, String), Problem> {
         let (secret, hash) = secrets::api_key();
-        let role = Role::Operator;
-        let bounds = IssueKey { owner: Owner::OPERATOR, user: None, project: None, role, expires: None, agent: None };
+        let bounds = IssueKey { owner, user: None, project: None, role, expires: None, agent: None };
         let command = Command::Tenancy(tenancy::Command::IssueKey(bounds));
         let attach = Attach::Key { hash, label: label.to_owned() };
         let answer = self.handle().submit(Submission { attach, ..Submission::plain("operator", command) }).await?;

@@ -82,7 +82,8 @@ impl Problem {
     /// One field of the body is wrong.
     pub fn field(pointer: impl Into<String>, detail: impl Into<String>) -> Problem {
         let error = FieldError { pointer: pointer.into(), detail: detail.into() };
-        let mut problem = Problem::new("invalid", format!("{}: {}", error.pointer, error.detail));
+        let place = if error.pointer.is_empty() { String::new() } else { format!("{}: ", error.pointer) };
+        let mut problem = Problem::new("invalid", format!("{place}{}", error.detail));
         problem.0.errors.push(error);
         problem
     }

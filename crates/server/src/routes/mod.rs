@@ -24,7 +24,10 @@ use crate::{App, Problem, body, frame::frame, problem::ProblemBody};
 use axum::{Router, extract::DefaultBodyLimit, middleware};
 use utoipa::{
     OpenApi,
-    openapi::security::{Http, HttpAuthScheme, SecurityScheme},
+    openapi::{
+        PathItem,
+        security::{Http, HttpAuthScheme, SecurityScheme},
+    },
 };
 use utoipa_axum::router::OpenApiRouter;
 
@@ -77,5 +80,20 @@ fn described() -> (Router<App>, utoipa::openapi::OpenApi) {
         .split_for_parts();
     let bearer = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
     document.components.get_or_insert_default().add_security_scheme("key", bearer);
+    document.paths.paths = std::mem::take(&mut document.paths.paths).into_iter().map(spoken).collect();
     (routes, document)
+}
+
+/// A path as OpenAPI writes it, and operations named after where they are: `post_v1_leases_id_stop`.
+fn spoken((path, mut item): (String, PathItem)) -> (String, PathItem) {
+    let path = path.replace("{*", "{");
+    let words = path.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let place: String = words.map(|word| format!("_{word}")).collect();
+    let named = [(&mut item.get, "get"), (&mut item.post, "post"), (&mut item.put, "put"), (&mut item.delete, "delete")];
+    for (operation, method) in named {
+        if let Some(operation) = operation {
+            operation.operation_id = Some(format!("{method}{place}"));
+        }
+    }
+    (path, item)
 }

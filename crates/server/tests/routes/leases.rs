@@ -43,16 +43,16 @@ async fn an_order_without_a_promise_or_with_another_wish_under_it_changes_nothin
     let world = World::new().await;
     let member = world.a.member.clone();
     let seq = world.app.handle().head().size;
-    let bare = world.send(Method::POST, &member, "/v1/leases", Some(core()), &[]).await;
+    let bare = world.send((Method::POST, &member), "/v1/leases", Some(core()), &[]).await;
     assert_eq!(bare.problem(422), "invalid");
     assert_eq!(world.app.handle().head().size, seq);
 
-    let first = world.send(Method::POST, &member, "/v1/leases", Some(core()), &[("idempotency-key", "k")]).await;
-    let again = world.send(Method::POST, &member, "/v1/leases", Some(core()), &[("idempotency-key", "k")]).await;
+    let first = world.send((Method::POST, &member), "/v1/leases", Some(core()), &[("idempotency-key", "k")]).await;
+    let again = world.send((Method::POST, &member), "/v1/leases", Some(core()), &[("idempotency-key", "k")]).await;
     assert_eq!((first.status, &first.bytes), (again.status, &again.bytes));
     assert_eq!(world.app.handle().head().size, seq + 1);
     let other = json!({ "size": { "units": { "kind": "cpu", "amount": "2" } } });
-    let other = world.send(Method::POST, &member, "/v1/leases", Some(other), &[("idempotency-key", "k")]).await;
+    let other = world.send((Method::POST, &member), "/v1/leases", Some(other), &[("idempotency-key", "k")]).await;
     assert_eq!(other.problem(409), "key_reused");
     assert_eq!(world.app.handle().head().size, seq + 1);
 }

@@ -2,4 +2,11 @@
 
 mod world;
 
+mod access;
+mod agent;
+mod bad_input;
+mod events;
 mod leases;
+mod openapi;
+mod usage;
+mod wallet;

@@ -80,13 +80,22 @@ impl World {
     }
 
     pub async fn with_balance(balance: &str) -> World {
+        let mut world = World::open(|_| {}).await;
+        world.furnish(balance).await;
+        world
+    }
+
+    /// A world whose journal holds what `past` wrote, and nothing else but the operator's key.
+    pub async fn open(past: impl FnOnce(&mut Engine)) -> World {
         let folder = tempfile::tempdir().unwrap();
         let options = Options { synchronous: Synchronous::Off, ..Options::default() };
         let store = Sqlite::open(folder.path(), &options).unwrap();
         let reader = || store.reader().unwrap();
         let (first, second, mut third) = (reader(), reader(), reader());
         let log = journal::Store::keys(&store).log();
-        let engine = Engine::open(Box::new(store), None, &mut third).unwrap();
+        let mut engine = Engine::open(Box::new(store), None, &mut third).unwrap();
+        past(&mut engine);
+        engine.commit().unwrap();
         let handle = Handle::spawn(engine, Settings { snapshots: None, reader: first, clock: Clock::start() });
         let views = Follower::spawn(&folder.path().join("views.db"), log, second, handle.follow()).unwrap();
         let app = App::new(handle, views, Config { public_url: "http://127.0.0.1:1".into() });
@@ -99,7 +108,7 @@ impl World {
             member: String::new(),
             viewer: String::new(),
         };
-        let mut world = World {
+        World {
             app,
             router,
             operator,
@@ -110,9 +119,7 @@ impl World {
             b: nobody,
             counter: Mutex::new(0),
             _folder: folder,
-        };
-        world.furnish(balance).await;
-        world
+        }
     }
 
     async fn furnish(&mut self, balance: &str) {
@@ -166,6 +173,11 @@ impl World {
         self.post(by, "/v1/leases", core()).await.expect(201)["id"].as_str().unwrap().to_owned()
     }
 
+    /// The state as it is now, to compare with what it is later.
+    pub fn state(&self) -> rental::State {
+        self.app.handle().read(Clone::clone)
+    }
+
     /// Reports that a lease is usable.
     pub async fn start(&self, lease: &str) {
         self.report(lease, json!("ready")).await.expect(204);
@@ -178,13 +190,13 @@ impl World {
     }
 
     pub async fn get(&self, by: &str, path: &str) -> Answer {
-        self.send(Method::GET, by, path, None, &[]).await
+        self.send((Method::GET, by), path, None, &[]).await
     }
 
     /// Posts under a fresh idempotency key.
     pub async fn post(&self, by: &str, path: &str, body: Value) -> Answer {
         let key = self.fresh();
-        self.send(Method::POST, by, path, Some(body), &[("idempotency-key", &key)]).await
+        self.send((Method::POST, by), path, Some(body), &[("idempotency-key", &key)]).await
     }
 
     pub fn fresh(&self) -> String {
@@ -193,7 +205,8 @@ impl World {
         format!("key-{counter}")
     }
 
-    pub async fn send(&self, method: Method, by: &str, path: &str, body: Option<Value>, headers: &[(&str, &str)]) -> Answer {
+    /// Sends a request with somebody's secret.
+    pub async fn send(&self, (method, by): (Method, &str), path: &str, body: Option<Value>, headers: &[(&str, &str)]) -> Answer {
         let mut request = Request::builder().method(method).uri(path);
         if !by.is_empty() {
             request = request.header(header::AUTHORIZATION, format!("Bearer {by}"));

@@ -1,0 +1,105 @@
+//! What cannot be understood is refused by name, and changes nothing.
+
+use crate::world::{Answer, World, core};
+use axum::{
+    body::Body,
+    http::{Method, Request, header},
+};
+use serde_json::json;
+
+async fn posted(world: &World, media: &str, body: impl Into<Body>) -> Answer {
+    let request = Request::post("/v1/leases")
+        .header(header::AUTHORIZATION, format!("Bearer {}", world.a.member))
+        .header("idempotency-key", world.fresh())
+        .header(header::CONTENT_TYPE, media);
+    world.raw(request.body(body.into()).unwrap()).await
+}
+
+#[tokio::test]
+async fn a_body_that_cannot_be_understood_changes_nothing() {
+    let world = World::new().await;
+    let before = world.state();
+    let json = "application/json";
+    assert_eq!(posted(&world, json, "{\"size\":").await.problem(400), "malformed");
+    assert_eq!(posted(&world, json, r#"{"size":{"cards":1}}{}"#).await.problem(400), "malformed");
+    assert_eq!(posted(&world, "text/plain", core().to_string()).await.problem(415), "unsupported_media_type");
+    assert_eq!(posted(&world, json, vec![b' '; 256 * 1024 + 1]).await.problem(413), "body_too_large");
+    let unknown = posted(&world, json, r#"{"size":{"cards":1},"colour":"red"}"#).await;
+    assert_eq!(unknown.problem(422), "invalid");
+    assert_eq!(unknown.json()["errors"][0]["pointer"], "/colour");
+    let deep = posted(&world, json, r#"{"size":{"share":{"compute":"much","memory_mib":1}}}"#).await;
+    assert_eq!(deep.json()["errors"][0]["pointer"], "/size/share/compute");
+    let missing = posted(&world, json, r#"{"models":["A"]}"#).await;
+    assert!(missing.json()["detail"].as_str().unwrap().contains("size"));
+    let wrong = [
+        json!({ "size": { "units": { "kind": "cpu", "amount": "1.0001" } } }),
+        json!({ "size": { "units": { "kind": "cpu", "amount": "-1" } } }),
+        json!({ "size": { "cards": 0 } }),
+        json!({ "size": { "cards": 1 }, "until": "2001-01-01T00:00:00Z" }),
+        json!({ "size": { "cards": 1 }, "until": "tomorrow" }),
+        json!({ "size": { "cards": 1 }, "max_price": "1.1234567" }),
+        json!({ "size": { "cards": 1 }, "pool": "lease-1" }),
+    ];
+    for body in wrong {
+        assert_eq!(posted(&world, json, body.to_string()).await.problem(422), "invalid", "{body}");
+    }
+    assert_eq!(world.state(), before);
+}
+
+#[tokio::test]
+async fn a_query_or_path_that_cannot_be_understood_is_refused() {
+    let world = World::new().await;
+    let viewer = &world.a.viewer;
+    for path in [
+        "/v1/leases?colour=red",
+        "/v1/leases?limit=0",
+        "/v1/leases?limit=1001",
+        "/v1/leases?state=happy",
+        "/v1/leases?page_token=nonsense",
+        "/v1/leases?at_least=soon",
+        "/v1/usage?from=yesterday",
+        "/v1/usage?group_by=colour",
+        "/v1/prices/history?sku=car/x",
+    ] {
+        assert_eq!(world.get(viewer, path).await.problem(400), "invalid", "{path}");
+    }
+    for path in ["/v1/leases/1", "/v1/leases/lease-01", "/v1/leases/node-1", "/v1/nothing", "/v1/leases/%00"] {
+        assert_eq!(world.get(viewer, path).await.problem(404), "not_found", "{path}");
+    }
+    let answer = world.send((Method::DELETE, viewer), "/v1/offers", None, &[]).await;
+    assert_eq!(answer.problem(405), "method_not_allowed");
+}
+
+#[tokio::test]
+async fn what_is_replaced_as_a_whole_must_be_known_first() {
+    let world = World::new().await;
+    let path = format!("/v1/tenants/{}/limits", world.a.id);
+    let put = async |tag: Option<&str>, leases: u32| {
+        let headers: Vec<(&str, &str)> = tag.map(|tag| ("if-match", tag)).into_iter().collect();
+        world.send((Method::PUT, &world.operator), &path, Some(json!({ "leases": leases })), &headers).await
+    };
+    let before = world.state();
+    assert_eq!(put(None, 1).await.problem(428), "precondition_required");
+    assert_eq!(put(Some("\"other\""), 1).await.problem(412), "precondition_failed");
+    assert_eq!(world.state(), before);
+    let read = world.get(&world.operator, &path).await;
+    let tag = read.headers[header::ETAG].to_str().unwrap();
+    assert_eq!(put(Some(tag), 1).await.expect(200)["leases"], 1);
+    assert_eq!(put(Some(tag), 2).await.problem(412), "precondition_failed");
+    let policy = world.get(&world.operator, "/v1/policy").await;
+    let tag = policy.headers[header::ETAG].to_str().unwrap();
+    let mut rules = policy.json();
+    rules["share_compute"] = json!(50);
+    let put = world.send((Method::PUT, &world.operator), "/v1/policy", Some(rules), &[("if-match", tag)]).await;
+    assert_eq!(put.expect(200)["share_compute"], 50);
+}
+
+#[tokio::test]
+async fn a_request_id_that_is_fit_is_kept_and_any_other_is_replaced() {
+    let world = World::new().await;
+    let answer = world.send((Method::GET, &world.a.viewer), "/v1/offers", None, &[("x-request-id", "mine-1")]).await;
+    assert_eq!(answer.headers["x-request-id"], "mine-1");
+    let answer = world.send((Method::GET, ""), "/v1/offers", None, &[("x-request-id", "<script>")]).await;
+    assert!(!answer.text().contains("<script>"));
+    assert!(!answer.headers["x-request-id"].is_empty());
+}
