@@ -3,6 +3,7 @@
 mod arrows;
 mod graph;
 mod picture;
+mod promises;
 mod source;
 mod tidy;
 
@@ -19,6 +20,7 @@ const USAGE: &str = "usage: cargo xtask NAME
   arrows                  check that crates import only what the architecture allows
   arrows --picture        print the crate graph as it is, for ARCHITECTURE.md
   arrows --check-picture  check that ARCHITECTURE.md shows the crate graph as it is
+  promises                check that every promise in docs/promises.md names tests that exist
   tidy                    check sizes, names, first lines and forbidden words of the source";
 
 fn main() -> Result<ExitCode> {
@@ -32,6 +34,7 @@ fn main() -> Result<ExitCode> {
             vec![]
         }
         ["arrows", "--check-picture"] => check_picture(root)?,
+        ["promises"] => promises::findings(&source::files(root)?),
         ["tidy"] => tidy::findings(&source::files(root)?),
         _ => {
             eprintln!("{USAGE}");
