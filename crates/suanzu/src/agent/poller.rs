@@ -6,6 +6,7 @@ use protocol::{Changes, Poll};
 use std::{
     sync::{
         Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
         mpsc::{self, Sender},
     },
     thread,
@@ -34,16 +35,23 @@ pub fn pauses() -> impl Iterator<Item = Duration> {
 /// Asks one question at a time.
 pub struct Poller {
     questions: Sender<Poll>,
+    /// Nobody waits for answers any more.
+    left: Arc<AtomicBool>,
 }
 
 impl Poller {
     /// A poller of one stay, whose answers go to `notes`. It ends when it is dropped, after the poll that is under way.
     pub fn start(uplink: Arc<dyn Uplink>, stay: u64, notes: Sender<Note>) -> Poller {
         let (questions, asked) = mpsc::channel::<Poll>();
+        let left = Arc::new(AtomicBool::new(false));
+        let over = Arc::clone(&left);
         thread::spawn(move || {
             let mut paused = pauses();
             for poll in asked {
                 let answer = uplink.poll(&poll, WAIT);
+                if over.load(Relaxed) {
+                    return;
+                }
                 match &answer {
                     Ok(_) => paused = pauses(),
                     Err(error) => {
@@ -56,12 +64,18 @@ impl Poller {
                 }
             }
         });
-        Poller { questions }
+        Poller { questions, left }
     }
 
     /// Asks; the answer comes as a note.
     pub fn ask(&self, poll: Poll) {
         // The thread outlives this handle, so the question is always taken.
         let _ = self.questions.send(poll);
+    }
+}
+
+impl Drop for Poller {
+    fn drop(&mut self) {
+        self.left.store(true, Relaxed);
     }
 }

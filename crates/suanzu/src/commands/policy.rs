@@ -37,6 +37,6 @@ const COLUMNS: &[Column] = &[
 pub fn run(verb: &Verb, app: &App) -> Done {
     match verb {
         Verb::Show => app.object(Call::get("/v1/policy"), COLUMNS),
-        Verb::Set { fields } => app.object(settings::changed("/v1/policy", fields, app)?, COLUMNS),
+        Verb::Set { fields } => app.object(settings::changed("/v1/policy", fields, &[], app)?, COLUMNS),
     }
 }

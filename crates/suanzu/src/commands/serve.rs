@@ -8,7 +8,7 @@ use crate::{
 };
 use anyhow::anyhow;
 use etcetera::BaseStrategy;
-use std::{net::SocketAddr, path::PathBuf, process::ExitCode};
+use std::{io::IsTerminal, net::SocketAddr, path::PathBuf, process::ExitCode};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// How the server is run. Options go before the configuration file.
@@ -84,7 +84,7 @@ fn default_data() -> Result<PathBuf, Failure> {
 pub fn log_to_stderr(json: bool) {
     use tracing_subscriber::{EnvFilter, fmt};
     let filter = EnvFilter::try_from_env("SUANZU_LOG").unwrap_or_else(|_| EnvFilter::new("warn,suanzu=info"));
-    let builder = fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let builder = fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
     // A second subscriber is refused: then the first one's settings hold.
     let _ = if json { builder.json().try_init() } else { builder.compact().try_init() };
 }

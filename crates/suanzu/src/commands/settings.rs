@@ -9,8 +9,9 @@ pub fn field(text: &str) -> Result<(String, Value), String> {
     Ok((name.into(), serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.into()))))
 }
 
-/// Reads the object at `path`, sets the fields, and gives the call that writes it back.
-pub fn changed(path: &str, fields: &[(String, Value)], app: &App) -> Result<Call, Failure> {
+/// Reads the object at `path`, sets the fields, and gives the call that writes it back. The API has decimals as text: fields
+/// named in `decimals` may be written as numbers here.
+pub fn changed(path: &str, fields: &[(String, Value)], decimals: &[&str], app: &App) -> Result<Call, Failure> {
     let mut read = Call::get(path).of_tenant();
     read.body = None;
     // Reading is harmless and tells what would be written, so `--explain` shows the read alone.
@@ -22,7 +23,8 @@ pub fn changed(path: &str, fields: &[(String, Value)], app: &App) -> Result<Call
             let names = known.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
             return Err(Failure::Usage(format!("there is no field '{name}'; there are {names}")));
         }
-        known.insert(name.clone(), value.clone());
+        let text = value.is_number() && decimals.contains(&name.as_str());
+        known.insert(name.clone(), if text { Value::String(value.to_string()) } else { value.clone() });
     }
     known.remove("seq");
     let call = Call::put(path).of_tenant().body(object);

@@ -79,7 +79,9 @@ pub fn run(verb: &Verb, app: &App) -> Done {
         Verb::List => app.list(Call::get("/v1/tenants"), COLUMNS),
         Verb::Create { name } => app.object(Call::post("/v1/tenants").body(json!({ "name": name })), FOUNDED),
         Verb::Show(which) => app.object(Call::get(of(which, "")), COLUMNS),
-        Verb::Limit { which, fields } => app.object(settings::changed(&of(which, "/limits"), fields, app)?, LIMITS),
+        Verb::Limit { which, fields } => {
+            app.object(settings::changed(&of(which, "/limits"), fields, &["cards", "spend"], app)?, LIMITS)
+        }
         Verb::Close(which) => app.object(Call::post(of(which, "/close")), COLUMNS),
         Verb::Open(which) => app.object(Call::post(of(which, "/open")), COLUMNS),
     }

@@ -57,7 +57,11 @@ const WORDS: &[(&str, &str)] = &[
 /// The word in this language, or itself where it is none of ours.
 pub fn word(language: Language, word: &str) -> String {
     match language {
-        Language::English => word.to_owned(),
+        Language::English => match word {
+            "true" => "yes".into(),
+            "false" => "no".into(),
+            _ => word.to_owned(),
+        },
         Language::Chinese => {
             WORDS.binary_search_by_key(&word, |(en, _)| en).map_or_else(|_| word.to_owned(), |at| WORDS[at].1.to_owned())
         }
