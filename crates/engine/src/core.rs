@@ -59,6 +59,9 @@ impl Engine {
         let epoch = store.head().epoch.max(1);
         let ahead = committed.clone();
         let published = Arc::new(Published::new(committed, secrets, store.head()));
+        for (agent, heard) in directory::Directory(&*store).heard()? {
+            published.liveness().remember(agent, heard);
+        }
         Ok(Engine { store, epoch, published, ahead, open: Open::default(), failed: Failed::default(), stopped: false })
     }
 
@@ -96,7 +99,7 @@ impl Engine {
         self.published.liveness()
     }
 
-    /// Why writes are stopped, if they are.
+    /// Why nothing can be written now: for good, or until there is room on the disk again.
     pub fn stopped(&self) -> Option<String> {
         self.published.stopped()
     }
@@ -128,6 +131,8 @@ impl Engine {
             return 0;
         }
         let now = now.max(self.ahead.time);
+        let heard = self.published.liveness().due_to_keep(now);
+        self.open.batch.directory.extend(heard.into_iter().map(|(agent, at)| directory::heard(agent, at)));
         let verdicts = self.published.liveness().verdicts(&self.ahead, now);
         for command in verdicts {
             // A verdict on what has moved on meanwhile is refused or empty: both are fine.
@@ -160,16 +165,16 @@ impl Engine {
                 let mut state = self.published.change();
                 open.parts.into_iter().for_each(|parts| apply(&mut state, parts));
                 drop(state);
+                self.published.stop(None);
                 self.published.head.send_replace(head);
                 Ok(head)
             }
             Err(failure) => {
                 self.ahead = self.published.state().clone();
                 self.failed = Failed::default();
-                if !failure.retryable() {
-                    self.stopped = true;
-                    self.published.stop(failure.to_string());
-                }
+                self.stopped = !failure.retryable();
+                // A full disk is told, too, until an append succeeds again.
+                self.published.stop(Some(failure.to_string()));
                 Err(failure)
             }
         }

@@ -1,14 +1,14 @@
 //! The directory: what must not stand in the journal (names, programs, secrets' hashes), by id, erasable.
 //!
 //! Keys are text: `name/ID`, `workload/LEASE`, `devices/NODE` (JSON list of uuids), `label/KEY`, `secret/HEX` (the key's
-//! number, 8 bytes big-endian).
+//! number, 8 bytes big-endian), `heard/AGENT` (when the agent was last heard, milliseconds, 8 bytes big-endian).
 
 use crate::Attach;
 use journal::{Change, Failure, Source};
 use rental::{Event, fleet, lease, tenancy};
 use rustc_hash::FxHashMap;
 use std::fmt::Display;
-use units::{KeyId, LeaseId, NodeId, Workload};
+use units::{AgentId, KeyId, LeaseId, NodeId, Time, Workload};
 
 /// Reads of the directory.
 pub struct Directory<'a>(pub &'a dyn Source);
@@ -40,6 +40,15 @@ impl Directory<'_> {
     pub(crate) fn secrets(&self) -> Result<FxHashMap<[u8; 32], KeyId>, Failure> {
         let pairs = self.0.directory_scan(b"secret/")?;
         Ok(pairs.iter().filter_map(|(key, value)| secret(key, value)).collect())
+    }
+
+    /// When agents were last heard, as far as it was kept.
+    pub(crate) fn heard(&self) -> Result<Vec<(AgentId, Time)>, Failure> {
+        let kept = |(key, value): &(Vec<u8>, Vec<u8>)| {
+            let agent = std::str::from_utf8(key.strip_prefix(b"heard/")?).ok()?.parse().ok()?;
+            Some((agent, Time(i64::from_be_bytes(value.as_slice().try_into().ok()?))))
+        };
+        Ok(self.0.directory_scan(b"heard/")?.iter().filter_map(kept).collect())
     }
 
     fn text(&self, key: &str) -> Result<Option<String>, Failure> {
@@ -79,6 +88,11 @@ pub(crate) fn changes(attach: &Attach, events: &[Event]) -> Vec<Change> {
 fn key_changes(key: KeyId, hash: &[u8; 32], label: &str) -> Vec<Change> {
     let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
     vec![put(format!("secret/{hex}"), key.0.to_be_bytes().into()), put(format!("label/{key}"), label.into())]
+}
+
+/// Keeps when an agent was last heard.
+pub(crate) fn heard(agent: AgentId, at: Time) -> Change {
+    put(format!("heard/{agent}"), at.0.to_be_bytes().into())
 }
 
 fn put(key: String, value: Vec<u8>) -> Change {

@@ -148,7 +148,7 @@ impl Handle {
         self.published.head.subscribe()
     }
 
-    /// Why writes are stopped, if they are.
+    /// Why nothing can be written now, if so: for good, or until there is room on the disk again.
     pub fn stopped(&self) -> Option<String> {
         self.published.stopped()
     }
@@ -191,8 +191,18 @@ struct Last {
     snapshot_seq: u64,
 }
 
+/// However the writer's thread ends, everybody is told.
+struct Farewell(Arc<Published>);
+
+impl Drop for Farewell {
+    fn drop(&mut self) {
+        self.0.stop(Some(Stopped.to_string()));
+    }
+}
+
 impl Writer {
     fn run(mut self) {
+        let _farewell = Farewell(self.engine.published());
         self.last.snapshot_seq = self.engine.head().size;
         loop {
             let jobs = self.gather();

@@ -1,4 +1,6 @@
-//! Last signs of life, by our clock: never journaled by themselves. After a restart everybody counts as just seen.
+//! Last signs of life, by our clock: never journaled by themselves. After a restart everybody counts as just seen; when an
+//! agent was last heard before it is kept in the directory once a minute, so that a node that never comes back is
+//! charged to about then.
 
 use rental::{
     Command, State, fleet,
@@ -16,8 +18,13 @@ pub struct Liveness {
     /// Since when we watch: silence before that is ours.
     watching: Option<Time>,
     looked: Time,
+    /// When agents were last heard before the restart.
+    before: FxHashMap<AgentId, Time>,
+    kept: Time,
 }
 
+/// Signs of life are kept so often; a node lost across a restart is charged at most so much less than it served.
+const KEEP_MS: i64 = 60_000;
 /// Silence is looked for so often; looking costs a walk over all nodes.
 const LOOK_MS: i64 = 1000;
 
@@ -56,6 +63,22 @@ impl Liveness {
         self.agents.get(&agent).map(|heard| heard.clock_off_ms)
     }
 
+    /// What is kept of the time before this process: agents with when they were last heard.
+    pub(crate) fn remember(&mut self, agent: AgentId, heard: Time) {
+        self.before.insert(agent, heard);
+    }
+
+    /// What is to be kept now, if it is time: agents with when they were last heard.
+    pub(crate) fn due_to_keep(&mut self, now: Time) -> Vec<(AgentId, Time)> {
+        if now.since(self.kept) < KEEP_MS {
+            return Vec::new();
+        }
+        self.kept = now;
+        let mut all: Vec<(AgentId, Time)> = self.agents.iter().map(|(agent, heard)| (*agent, heard.at)).collect();
+        all.sort_unstable();
+        all
+    }
+
     /// What silence and wrong clocks demand: nodes out of the offer and back into it, leases given up.
     pub(crate) fn verdicts(&mut self, state: &State, now: Time) -> Vec<Command> {
         let since = *self.watching.get_or_insert(now);
@@ -73,18 +96,20 @@ impl Liveness {
             }
             let lost_after = state.market.policy.lost_after_ms;
             if lost_after > 0 && now.since(heard) >= lost_after {
-                commands.extend(self.give_up(state, *node, heard));
+                commands.extend(self.give_up(state, *node, known.agent, heard));
             }
         }
         self.serving.retain(|lease, _| state.lease.get(*lease).is_some());
         commands
     }
 
-    fn give_up(&self, state: &State, node: NodeId, heard: Time) -> Option<Command> {
+    fn give_up(&self, state: &State, node: NodeId, agent: AgentId, heard: Time) -> Option<Command> {
         let running = state.lease.on_node(node).filter(|l| matches!(l.status, Status::Starting | Status::Running));
         // At most so many in one entry; the next wake goes on.
         let some = running.take(rental::GATHER_LEASES);
-        let leases: Vec<(LeaseId, Time)> = some.map(|l| (l.id, self.last_served(l.id).or(l.ready).unwrap_or(heard))).collect();
+        let before = self.before.get(&agent).copied();
+        let served = |l: &lease::Lease| self.last_served(l.id).or(before.max(l.ready)).unwrap_or(heard);
+        let leases: Vec<(LeaseId, Time)> = some.map(|l| (l.id, served(l))).collect();
         (!leases.is_empty()).then_some(Command::Lease(lease::Command::GiveUp { leases }))
     }
 }

@@ -55,8 +55,9 @@ impl Published {
         self.stopped.read().expect(UNPOISONED).clone()
     }
 
-    pub fn stop(&self, why: String) {
-        *self.stopped.write().expect(UNPOISONED) = Some(why);
+    /// Says why nothing can be written, or with `None` that it can.
+    pub fn stop(&self, why: Option<String>) {
+        *self.stopped.write().expect(UNPOISONED) = why;
     }
 }
 

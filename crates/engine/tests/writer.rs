@@ -2,10 +2,11 @@
 
 mod support;
 
-use engine::{Engine, Rejected, Snapshots};
+use engine::{Engine, Rejected, Snapshots, Submission};
 use journal::{Keys, Memory, Options, Sqlite};
+use rental::{Command, lease, market};
 use support::{furnish, order_with_key};
-use units::Time;
+use units::{AgentId, LeaseId, NodeId, Observation, Phase, Ticks, Time};
 
 const START: Time = Time(1_000_000_000_000);
 
@@ -62,4 +63,34 @@ fn a_restart_with_or_without_snapshots_gives_the_same_state() {
     std::fs::remove_dir_all(folder.path().join("snapshots")).unwrap();
     let again = on_disk(folder.path(), Some(&snapshots));
     assert_eq!(*again.state(), before);
+}
+
+#[test]
+fn a_node_that_never_comes_back_after_a_restart_is_charged_to_when_it_was_last_heard() {
+    let folder = tempfile::tempdir().unwrap();
+    let minute = |n: i64| START.plus_ms(n * 60_000);
+    let submit = |engine: &mut Engine, now, command| engine.submit(now, Submission::plain("test", command)).unwrap();
+    {
+        let mut engine = on_disk(folder.path(), None);
+        furnish(&mut engine, START);
+        let policy = market::Policy { lost_after_ms: 600_000, ..market::Policy::default() };
+        submit(&mut engine, START, Command::Market(market::Command::SetPolicy(policy)));
+        submit(&mut engine, START, support::order());
+        let (lease, node) = (LeaseId(1), NodeId(1));
+        let seen = Observation { lease, attempt: 1, node, phase: Phase::Ready, ago_ms: 0 };
+        submit(&mut engine, START, Command::Lease(lease::Command::Report { seen, since: START }));
+        for n in 0..=10 {
+            engine.liveness().heard(AgentId(1), minute(n), None);
+            engine.step(minute(n)).unwrap();
+        }
+    }
+    let mut engine = on_disk(folder.path(), None);
+    for n in 11..=30 {
+        engine.step(minute(n)).unwrap();
+    }
+    let state = engine.state();
+    let lease = state.lease.get(LeaseId(1)).unwrap();
+    assert_eq!(lease.reason, Some(lease::Reason::Lost));
+    // One core at 36 CNY an hour, ten minutes.
+    assert_eq!(lease.charged_before, Ticks::from_cny(6));
 }

@@ -85,6 +85,8 @@ pub fn log_to_stderr(json: bool) {
     use tracing_subscriber::{EnvFilter, fmt};
     let filter = EnvFilter::try_from_env("SUANZU_LOG").unwrap_or_else(|_| EnvFilter::new("warn,suanzu=info"));
     let builder = fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
+    // A log that cannot be written must not take down whoever logs.
+    let builder = builder.log_internal_errors(false);
     // A second subscriber is refused: then the first one's settings hold.
     let _ = if json { builder.json().try_init() } else { builder.compact().try_init() };
 }
