@@ -2,7 +2,11 @@
 
 use crate::{Command, State, decide, lease};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
-use std::hash::{Hash, Hasher};
+use std::{
+    collections::BTreeSet,
+    hash::{Hash, Hasher},
+    ops::Bound::{Excluded, Unbounded},
+};
 use units::{Ask, LeaseId, Time};
 
 /// Renewals are gathered up to this many leases: an entry stays small, and 100,000 leases cost about 400 entries an hour.
@@ -21,8 +25,10 @@ pub struct Failed {
     upto: Option<(Time, LeaseId)>,
     /// Asks without a place, by hash, with a lease that made them.
     asks: FxHashMap<u64, LeaseId>,
-    /// Leases refused for other reasons: money, limits.
+    /// Leases that could not be paid for wherever they were placed.
     leases: FxHashSet<LeaseId>,
+    /// Leases refused where they would have been placed: another place, once that one is taken, may suit them.
+    choosy: BTreeSet<(Time, LeaseId)>,
     /// Whether a lease would fit an empty fleet: costs a copy of it to find out.
     ever: FxHashMap<LeaseId, bool>,
 }
@@ -78,11 +84,13 @@ fn admission(state: &State, now: Time, failed: &mut Failed) -> Option<lease::Com
         }
     }
     let patient = (bound.plus_ms(-1), LeaseId(u64::MAX));
-    for waiting in state.lease.waiting(failed.upto.max(Some(patient))) {
+    let again = failed.choosy.range((Excluded(patient), Unbounded)).map(|(_, id)| *id).collect::<Vec<_>>().into_iter();
+    let again = again.filter_map(|id| state.lease.get(id).filter(|lease| lease.status == lease::Status::Queued));
+    for waiting in again.chain(state.lease.waiting(failed.upto.max(Some(patient)))) {
         if try_in(state, now, failed, waiting) == Trial::Passes {
             return Some(lease::Command::Admit { lease: waiting.id });
         }
-        failed.upto = Some((waiting.requested, waiting.id));
+        failed.upto = failed.upto.max(Some((waiting.requested, waiting.id)));
     }
     None
 }
@@ -104,9 +112,13 @@ fn try_in(state: &State, now: Time, failed: &mut Failed, waiting: &lease::Lease)
         failed.asks.entry(shape(&waiting.ask)).or_insert(waiting.id);
         return Trial::NoRoom;
     }
-    let command = Command::Lease(lease::Command::Admit { lease: waiting.id });
-    if failed.leases.contains(&waiting.id) || decide(state, now, &command).is_err() {
+    if failed.leases.contains(&waiting.id) || !lease::could_pay(state, now, waiting) {
         failed.leases.insert(waiting.id);
+        return Trial::Refused;
+    }
+    let command = Command::Lease(lease::Command::Admit { lease: waiting.id });
+    if decide(state, now, &command).is_err() {
+        failed.choosy.insert((waiting.requested, waiting.id));
         return Trial::Refused;
     }
     Trial::Passes

@@ -287,3 +287,36 @@ fn a_run_whose_money_has_ended_is_not_resized_into_debt() {
         "11:30 time passes\n  then ada charged 20.00\n  then ada owes 0\n  then L is stopping because balance_exhausted",
     );
 }
+
+#[test]
+fn who_is_past_a_limit_in_the_cheapest_place_goes_to_another_once_that_one_is_taken() {
+    let mut script = scene(4, "1", "1000");
+    // A server of four cards, cheap; one of two cards, dear.
+    script.run(
+        "servers",
+        "09:30 price server/A100 1
+         09:30 fleet of 1 nodes with 2 L4 named m
+         09:30 price server/L4 20
+         09:31 bob orders B1: 1 server of A100
+         09:31 bob orders B2: 1 server of L4
+         09:32 ada orders W: 1 server of any or waits
+         09:33 ada may use 3 cards
+         09:34 bob destroys B1
+         09:34 B1 is gone
+         09:34 B1 is clean
+           fleet.cleared B1
+         09:35 bob destroys B2
+         09:35 B2 is gone
+         09:35 B2 is clean
+           fleet.cleared B2
+           then queue W
+         09:36 bob orders B3: 1 server of A100
+           lease.requested B3
+           lease.placed B3
+           fleet.taken B3
+           money.held B3
+           lease.placed W devices=2
+           fleet.taken W
+           money.held W 20.00",
+    );
+}

@@ -106,7 +106,8 @@ pub(super) fn least_price(root: &Root, now: Time, ask: &Ask) -> Result<(Micro, u
         Size::Units(UnitKind::Cpu, milli) => (Sku::Cpu, milli),
         Size::Cards(n) => (Sku::Card(model), 1000 * u64::from(n)),
         Size::Share(share) => (Sku::Card(model), u64::from(share.compute)),
-        Size::Servers(n) if model.is_empty() => (Sku::Cpu, 1000 * u64::from(n)),
+        // A server has at least a thousandth of a core.
+        Size::Servers(n) if model.is_empty() => (Sku::Cpu, u64::from(n)),
         Size::Servers(n) => match price_of(root, now, ask.size, &model) {
             Some(micro) => return Ok((micro, 1000 * u64::from(n))),
             None => (Sku::Server(model), 0),
