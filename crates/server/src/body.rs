@@ -8,9 +8,14 @@ use axum::{
 };
 use engine::Idempotency;
 use serde::de::DeserializeOwned;
+use std::time::Duration;
+use tokio::time::timeout;
 
 /// More than any order needs; what is larger is a mistake or an attack.
 pub(crate) const LIMIT: usize = 256 * 1024;
+
+/// So long for so little: whoever is slower is not sending, but holding on.
+const SLOWEST: Duration = Duration::from_secs(20);
 
 /// A JSON body of this shape. Unknown fields are refused by the shape itself.
 pub struct Body<T> {
@@ -53,7 +58,9 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
         let (parts, body) = request.into_parts();
         let target = parts.uri.path_and_query().map_or("", |target| target.as_str()).to_owned();
         let (method, headers) = (parts.method.clone(), parts.headers.clone());
-        let bytes = Bytes::from_request(Request::from_parts(parts, body), app).await.map_err(|rejection| {
+        let read = Bytes::from_request(Request::from_parts(parts, body), app);
+        let read = timeout(SLOWEST, read).await.map_err(|_| Problem::new("malformed", "the body did not come in time"))?;
+        let bytes = read.map_err(|rejection| {
             if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
                 Problem::new("body_too_large", format!("a body has at most {LIMIT} bytes"))
             } else {

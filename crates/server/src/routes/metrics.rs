@@ -113,6 +113,8 @@ fn journal(page: &mut Text, app: &App) {
         u8::from(app.handle().stopped().is_some()),
     );
     page.one("suanzu_views_lag_entries", "gauge", "Entries that the views have not folded yet.", lag.entries);
+    let failed = app.views().failure().is_some();
+    page.one("suanzu_views_stopped", "gauge", "1 if the views cannot be folded.", u8::from(failed));
     page.one(
         "suanzu_clock_drift_seconds",
         "gauge",

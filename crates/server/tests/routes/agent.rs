@@ -4,10 +4,10 @@ use crate::world::{World, core};
 use protocol::{Changes, Generation, Poll};
 use serde_json::{Value, json};
 use std::time::Duration;
-use units::{AgentId, Phase, Time, Wanted};
+use units::{AgentId, Phase, Wanted};
 
 async fn poll(world: &World, generation: Generation, digest: u64, wait: &str) -> Changes {
-    let poll = Poll { agent: world.agent_id, generation, digest, clock: Time(0) };
+    let poll = Poll { agent: world.agent_id, generation, digest, clock: world.app.handle().now() };
     let answer = world.post(&world.agent, &format!("/v1/agent/poll?wait={wait}"), serde_json::to_value(poll).unwrap()).await;
     serde_json::from_value(answer.expect(200)).unwrap()
 }
@@ -104,7 +104,7 @@ async fn an_agent_speaks_for_itself_and_its_own_nodes_only() {
     assert_eq!(report(id, json!({ "clean": ["device-1"] })).await.problem(404), "not_found");
     assert_eq!(report(id, json!({ "faults": [{ "device": "device-1", "reason": "x" }] })).await.problem(404), "not_found");
     assert_eq!(report(&json!(world.agent_id), json!({})).await.problem(403), "forbidden");
-    let poll = Poll { agent: world.agent_id, generation: Generation::NONE, digest: 0, clock: Time(0) };
+    let poll = Poll { agent: world.agent_id, generation: Generation::NONE, digest: 0, clock: world.app.handle().now() };
     let foreign = world.post(secret, "/v1/agent/poll", serde_json::to_value(poll).unwrap()).await;
     assert_eq!(foreign.problem(403), "forbidden");
     assert_eq!(world.state(), before);

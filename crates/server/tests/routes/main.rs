@@ -3,10 +3,14 @@
 mod world;
 
 mod access;
+mod access_log;
 mod agent;
 mod bad_input;
 mod events;
+mod fleet;
 mod leases;
 mod openapi;
+mod serve;
+mod tenants;
 mod usage;
 mod wallet;

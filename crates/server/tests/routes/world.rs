@@ -87,6 +87,7 @@ impl World {
 
     /// A world whose journal holds what `past` wrote, and nothing else but the operator's key.
     pub async fn open(past: impl FnOnce(&mut Engine)) -> World {
+        crate::access_log::collect();
         let folder = tempfile::tempdir().unwrap();
         let options = Options { synchronous: Synchronous::Off, ..Options::default() };
         let store = Sqlite::open(folder.path(), &options).unwrap();
