@@ -8,11 +8,13 @@
 //! | [`output`], [`language`], [`failure`] | tables and JSON, English and Chinese, exit codes |
 //! | [`serve`] | a server from a data folder: journal, engine, views, agents, HTTP |
 //! | [`agent`] | the loop around `drivers`, in this process or over HTTP |
+//! | [`bench`] | measurements that need all of it |
 //! | [`demo`] | a rental from the order to the receipt, with its sums checked |
 
 mod agent;
 mod app;
 mod ask;
+mod bench;
 mod cli;
 mod client;
 mod commands;
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
     match args.next().and_then(|word| word.into_string().ok()).as_deref() {
         Some("shim") => return drivers::host::shim_main(args.collect()),
         Some("demo-work") => return demo::work(),
+        Some(bench::OPEN) => return bench::open(&args.collect::<Vec<_>>()),
         _ => {}
     }
     rustls::crypto::ring::default_provider().install_default().expect("nothing has set up cryptography before main");

@@ -1,6 +1,7 @@
 //! One file a noun. A command turns options into calls, and answers into tables; it decides nothing.
 
 pub mod agent;
+pub mod bench;
 pub mod completions;
 pub mod console;
 pub mod context;
@@ -65,6 +66,7 @@ pub fn run(command: Command, app: &App) -> Done {
         Command::Serve(args) => serve::run(&args, app),
         Command::Agent(args) => agent::run(args, app),
         Command::Demo(args) => demo::run(&args, app),
+        Command::Bench(verb) => bench::run(&verb, app),
         Command::Completions(args) => completions::run(&args),
     }
 }

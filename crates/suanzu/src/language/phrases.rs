@@ -188,6 +188,12 @@ phrases! {
     NOT_SOUND: "NOT SOUND: {0} findings", "校验未通过：{0} 处问题";
     SOUND: "sound: nothing was altered", "校验通过：记录未被篡改";
 
+    // Benchmarks.
+    METRIC: "METRIC", "指标";
+    NOT_OPTIMISED: "this build is not optimised: its figures are of no use", "此版本未经优化编译，数字没有意义";
+    UNIT: "UNIT", "单位";
+    VALUE: "VALUE", "数值";
+
     // Doctor.
     CHECK_CGROUPS: "limits", "资源限制";
     CHECK_CLOCK: "clock", "时钟";

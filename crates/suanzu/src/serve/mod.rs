@@ -9,4 +9,5 @@ mod server;
 
 pub use address::listening;
 pub use config::{Config, Simulated};
+pub use open::open;
 pub use server::Server;

@@ -1,0 +1,168 @@
+//! Durable orders through HTTP: 64 connections of a client in this process order shares and stop them again.
+//!
+//! What counts is a `201` whose lease has a place and money held, within the time; a sync of the disk lies under each.
+
+use super::{disk, wire::Wire, world};
+use crate::serve::open;
+use anyhow::{Context as _, bail, ensure};
+use engine::{Follower, Handle};
+use serde::Deserialize;
+use std::{
+    collections::VecDeque,
+    net::SocketAddr,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+use tokio::net::TcpListener;
+
+/// Leases that one connection keeps before it stops its oldest: the fleet is a quarter full.
+const KEPT: usize = 16;
+/// The agent looks so often, as a real one does at most.
+const POLL: Duration = Duration::from_millis(50);
+
+/// How to run it.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// How long orders are counted.
+    pub time: Duration,
+    /// Connections at the same time.
+    pub connections: usize,
+}
+
+/// What was measured.
+#[derive(Debug, Clone)]
+pub struct Figures {
+    /// Orders that count, per second.
+    pub per_second: f64,
+    /// Orders that were answered with a refusal.
+    pub refused: u64,
+    /// Entries the journal holds at the end.
+    pub entries: u64,
+    /// The most that views were behind, in milliseconds.
+    pub views_behind_ms: i64,
+    /// Median and 99th percentile of an order, in milliseconds.
+    pub latency_ms: (f64, f64),
+    /// The disk under it.
+    pub file_system: String,
+    /// Median of a sync, in milliseconds.
+    pub sync_p50_ms: f64,
+    /// Nodes and cards.
+    pub fleet: String,
+}
+
+/// Runs it in `folder`, which must be on a disk.
+pub fn run(folder: &Path, options: Options) -> anyhow::Result<Figures> {
+    let disk = disk::look(folder)?;
+    let (handle, views) = open(folder)?;
+    let secret = world::furnish(&handle)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("starting the runtime")?;
+    let mut figures = runtime.block_on(measure(&handle, &views, &secret, options))?;
+    figures.file_system = disk.kind;
+    figures.sync_p50_ms = disk.sync_p50_ms;
+    figures.entries = handle.head().size;
+    handle.shut_down();
+    Ok(figures)
+}
+
+async fn measure(handle: &Handle, views: &Follower, secret: &str, options: Options) -> anyhow::Result<Figures> {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.context("listening")?;
+    let address = listener.local_addr().context("asking where we listen")?;
+    let config = server::Config { public_url: format!("http://{address}") };
+    let app = server::App::new(handle.clone(), views.clone(), config);
+    let serving = tokio::spawn(server::serve(app.clone(), listener, None, std::future::pending()));
+    let over = Arc::new(AtomicBool::new(false));
+    let agent = tokio::spawn(world::serve_leases(handle.clone(), Arc::clone(&over), POLL));
+    let behind = tokio::spawn(watch_views(views.clone(), Arc::clone(&over)));
+    let refused = Arc::new(AtomicU64::new(0));
+    let begun = Instant::now();
+    let clients: Vec<_> = (0..options.connections)
+        .map(|n| tokio::spawn(order(address, secret.to_owned(), (n, begun + options.time), Arc::clone(&refused))))
+        .collect();
+    let mut times = Vec::new();
+    for client in clients {
+        times.extend(client.await.context("a client's task")??);
+    }
+    over.store(true, Ordering::Relaxed);
+    agent.await.context("the agent's task")??;
+    let views_behind_ms = behind.await.context("the watch over views")?;
+    serving.abort();
+    let per_second = times.len() as f64 / options.time.as_secs_f64();
+    times.sort_unstable();
+    let at = |permille: usize| times.get(times.len() * permille / 1000).map_or(0.0, |t| t.as_secs_f64() * 1e3);
+    Ok(Figures {
+        per_second,
+        refused: refused.load(Ordering::Relaxed),
+        entries: 0,
+        views_behind_ms,
+        latency_ms: (at(500), at(990)),
+        file_system: String::new(),
+        sync_p50_ms: 0.0,
+        fleet: world::FLEET.into(),
+    })
+}
+
+/// The most that views were behind while it ran.
+async fn watch_views(views: Follower, over: Arc<AtomicBool>) -> i64 {
+    let mut most = 0;
+    while !over.load(Ordering::Relaxed) {
+        most = most.max(views.lag().ms);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    most
+}
+
+/// Only what is looked at.
+#[derive(Deserialize)]
+struct Ordered {
+    id: String,
+    state: String,
+}
+
+/// Orders until the time is over, then stops what is left. Gives the time each counted order took.
+async fn order(
+    address: SocketAddr,
+    secret: String,
+    (client, until): (usize, Instant),
+    refused: Arc<AtomicU64>,
+) -> anyhow::Result<Vec<Duration>> {
+    let mut wire = Wire::connect(address, &secret).await?;
+    let mut kept = VecDeque::with_capacity(KEPT + 1);
+    let mut times = Vec::new();
+    for n in 0.. {
+        let begun = Instant::now();
+        if begun >= until {
+            break;
+        }
+        let (status, answer) = wire.post("/v1/leases", Some(&format!("{client}-{n}")), world::ORDER).await?;
+        match status {
+            201 => {
+                let ordered: Ordered = serde_json::from_slice(answer).context("reading a lease")?;
+                ensure!(ordered.state == "starting" || ordered.state == "running", "a 201 has its place: {}", ordered.state);
+                times.push(begun.elapsed());
+                kept.push_back(ordered.id);
+            }
+            409 => {
+                refused.fetch_add(1, Ordering::Relaxed);
+            }
+            other => bail!("an order was answered {other}: {}", String::from_utf8_lossy(answer)),
+        }
+        if kept.len() > KEPT || status == 409 {
+            stop(&mut wire, kept.pop_front()).await?;
+        }
+    }
+    while !kept.is_empty() {
+        stop(&mut wire, kept.pop_front()).await?;
+    }
+    Ok(times)
+}
+
+async fn stop(wire: &mut Wire, lease: Option<String>) -> anyhow::Result<()> {
+    let Some(lease) = lease else { return Ok(()) };
+    let (status, answer) = wire.post(&format!("/v1/leases/{lease}/destroy"), None, "{}").await?;
+    ensure!(status == 200, "a stop was answered {status}: {}", String::from_utf8_lossy(answer));
+    Ok(())
+}

@@ -1,0 +1,95 @@
+//! The world of the measurement: a fleet of cards in shares, a tenant with money, an agent that does nothing but say so.
+
+use anyhow::{Context as _, anyhow};
+use engine::{Attach, Handle, Submission};
+use futures_util::future::join_all;
+use placement::{DeviceSpec, NodeSpec};
+use rental::{
+    Command, Event, assignments, fleet, lease, market, money,
+    tenancy::{self, IssueKey, Role},
+};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+use units::{AgentId, DeviceId, Micro, Observation, Phase, PoolId, TenantId, Ticks, Time, Wanted};
+
+/// The fleet, in words.
+pub const FLEET: &str = "64 nodes of 8 H100-80GB, each card in up to 8 shares";
+/// An order of an eighth of a card.
+pub const ORDER: &str = r#"{"size":{"share":{"compute":125,"memory_mib":10240}},"wait":false}"#;
+
+const AGENT: AgentId = AgentId(1);
+const TENANT: TenantId = TenantId(1);
+
+/// Fills an empty log; gives the secret of a member's key.
+pub fn furnish(handle: &Handle) -> anyhow::Result<String> {
+    let device =
+        DeviceSpec { id: DeviceId(0), model: "H100-80GB".into(), memory_mib: 81_920, tflops_milli: 989_000, max_shares: 8 };
+    let spec =
+        NodeSpec { pool: PoolId(1), cpu_milli: 128_000, memory_mib: 1_048_576, labels: Vec::new(), devices: vec![device; 8] };
+    let price = market::Price { sku: billing::Sku::Card("H100-80GB".into()), micro: Micro::from_cny(24) };
+    let much = Ticks::from_cny(10_000_000_000);
+    submit(handle, Command::Fleet(fleet::Command::AddPool { name: "cards".into() }), Attach::Nothing)?;
+    submit(handle, Command::Fleet(fleet::Command::JoinAgent { name: "agent".into() }), Attach::Nothing)?;
+    for n in 0..64 {
+        let node = fleet::Command::AddNode { pool: PoolId(1), agent: AGENT, name: format!("node-{n}"), spec: spec.clone() };
+        submit(handle, Command::Fleet(node), Attach::Nothing)?;
+    }
+    let publish = market::Command::PublishPrices { from: handle.now(), prices: vec![price] };
+    submit(handle, Command::Market(publish), Attach::Nothing)?;
+    submit(handle, Command::Tenancy(tenancy::Command::CreateTenant), Attach::Nothing)?;
+    let top_up = money::Command::TopUp { tenant: TENANT, payment: "all".into(), ticks: much };
+    submit(handle, Command::Money(top_up), Attach::Nothing)?;
+    key(handle)
+}
+
+fn key(handle: &Handle) -> anyhow::Result<String> {
+    let secret = "sz_measured".to_owned();
+    let hash = ring::digest::digest(&ring::digest::SHA256, secret.as_bytes());
+    let hash: [u8; 32] = hash.as_ref().try_into().context("SHA-256 has 32 bytes")?;
+    let (owner, role) = (TENANT.into(), Role::Member);
+    let bounds = IssueKey { owner, user: None, project: None, role, expires: None, agent: None };
+    let command = Command::Tenancy(tenancy::Command::IssueKey(bounds));
+    submit(handle, command, Attach::Key { hash, label: "measured".into() })?;
+    Ok(secret)
+}
+
+fn submit(handle: &Handle, command: Command, attach: Attach) -> anyhow::Result<Arc<[Event]>> {
+    let kind = command.kind();
+    let answer = handle.submit_blocking(Submission { attach, ..Submission::plain("operator", command) });
+    answer.map(|answer| answer.events).map_err(|no| anyhow!("{kind}: {no}"))
+}
+
+/// Reports at each poll what is ready and what is gone, until it is over and nothing is left.
+pub async fn serve_leases(handle: Handle, over: Arc<AtomicBool>, poll: Duration) -> anyhow::Result<()> {
+    loop {
+        let last = over.load(Ordering::Relaxed);
+        let reports = handle.read(reports);
+        if last && reports.is_empty() {
+            return Ok(());
+        }
+        let submitted = reports.into_iter().map(|command| handle.submit(Submission::plain("agent-1", command)));
+        for answer in join_all(submitted).await {
+            answer.map_err(|no| anyhow!("a report: {no}"))?;
+        }
+        tokio::time::sleep(poll).await;
+    }
+}
+
+fn reports(state: &rental::State) -> Vec<Command> {
+    let seen = assignments(state, AGENT).into_iter().filter_map(|wish| {
+        let starting = state.lease.get(wish.lease).is_some_and(|l| l.status == lease::Status::Starting);
+        let phase = match wish.wanted {
+            Wanted::Run if starting => Phase::Ready,
+            Wanted::Run => return None,
+            Wanted::End => Phase::Gone,
+        };
+        let seen = Observation { lease: wish.lease, attempt: wish.attempt, node: wish.grant.node, phase, ago_ms: 0 };
+        Some(Command::Lease(lease::Command::Report { seen, since: Time::MAX }))
+    });
+    seen.collect()
+}
