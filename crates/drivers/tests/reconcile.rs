@@ -160,9 +160,15 @@ fn a_silent_backend_concludes_nothing() {
 #[test]
 fn what_vanishes_is_reported_as_failed_once_enough_speaks_for_it() {
     let mut bench = Bench::new(Behaviour::default()).told(full(at(1), vec![wish(1, Wanted::Run, &[])])).run(5_000);
+    bench.step();
+    let last_seen = bench.now;
     bench.driver.vanish(instance(1));
+    bench.now = bench.now.plus_ms(90_000);
     bench.step();
     assert_eq!(bench.phases(1).last(), Some(&Phase::Ready), "one listing is not enough");
+    bench.now = bench.now.plus_ms(90_000);
+    let failed = bench.step().expect("there is news");
+    assert_eq!(bench.now.plus_ms(-(failed.observations[0].ago_ms as i64)), last_seen, "it counts to where it was last seen");
     let bench = bench.run(5_000);
     assert!(matches!(bench.phases(1).last(), Some(Phase::Failed(_))));
     assert!(bench.driver.is_empty(), "the attempt is not started again: that is the core's to decide");

@@ -52,7 +52,8 @@ pub struct Observation {
     /// Its state.
     #[n(3)]
     pub phase: Phase,
-    /// Milliseconds since the phase began, by the node's monotonic clock. Its wall clock is never used.
+    /// Milliseconds since the phase began; since the last sign of life, where nobody saw service end. By the node's monotonic
+    /// clock. Over a restart of the node the difference of its wall clock takes its place, never its instant.
     #[n(4)]
     pub ago_ms: u64,
 }

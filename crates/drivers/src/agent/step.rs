@@ -40,6 +40,7 @@ impl Agent {
             trace.known = true;
             trace.present = true;
             trace.missing = 0;
+            trace.last_seen = Some(now);
             trace.enter(seen.phase.clone(), now.plus_ms(-i64::try_from(seen.ago_ms).unwrap_or(i64::MAX)));
         }
         let assigned = &self.assigned;
@@ -74,7 +75,8 @@ impl Agent {
             return;
         }
         if trace.missing >= LISTINGS_BEFORE_ABSENT && matches!(driver.look(instance, now), Ok(None)) {
-            trace.enter(phase, now);
+            // Nobody saw it end: it counts to where it was last seen.
+            trace.enter(phase, trace.last_seen.unwrap_or(now));
         } else {
             self.unsettled = true;
         }

@@ -13,6 +13,8 @@ pub(super) struct Trace {
     pub(super) known: bool,
     /// In the latest listing.
     pub(super) present: bool,
+    /// The latest listing that held it.
+    pub(super) last_seen: Option<Time>,
     /// Complete listings in a row that lacked it.
     pub(super) missing: u32,
     /// The deadline that the driver was last given.

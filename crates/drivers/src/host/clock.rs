@@ -12,6 +12,13 @@ pub(crate) fn since_boot_ms() -> u64 {
     u64::try_from(ms).expect("time since the start is not negative")
 }
 
+/// Milliseconds since 1970 by the wall clock. For what another start of the machine must understand, and for nothing else.
+pub(crate) fn wall_ms() -> u64 {
+    let time = clock_gettime(ClockId::Realtime);
+    // A clock before 1970 has never been set.
+    u64::try_from(time.tv_sec * 1_000 + time.tv_nsec / 1_000_000).unwrap_or(0)
+}
+
 /// The name the kernel gave this start of the machine; empty where it gives none.
 pub(crate) fn boot_id() -> String {
     fs::read_to_string("/proc/sys/kernel/random/boot_id").map(|id| id.trim().to_owned()).unwrap_or_default()

@@ -3,13 +3,14 @@
 //! The agent writes the order once and the control file when its wish changes; the shim writes the record. Each
 //! file is replaced as a whole, so that a reader never sees half of one.
 
-use super::{clock, processes::Mark};
+use super::{record::Record, sign::Sign};
 use crate::Failure;
 use protocol::{Generation, Instance};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::{
     collections::BTreeMap,
-    fs, io,
+    fs::{self, File},
+    io,
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::{Path, PathBuf},
 };
@@ -34,8 +35,7 @@ pub(crate) struct ShimOrder {
     pub(crate) output: OutputLimits,
     /// User and group to run as; `None` for the agent's own.
     pub(crate) run_as: Option<(u32, u32)>,
-    pub(crate) created_ms: u64,
-    pub(crate) boot: String,
+    pub(crate) created: Sign,
 }
 
 /// How much of a workload's output is kept.
@@ -61,77 +61,6 @@ pub(crate) struct Control {
     pub(crate) stop_at_ms: Option<u64>,
     /// Whether the workload is to be ended now.
     pub(crate) end: bool,
-}
-
-/// What the shim knows of its workload.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Record {
-    pub(crate) shim: Mark,
-    pub(crate) born: Generation,
-    pub(crate) state: State,
-    /// Since when, in milliseconds since the machine's start.
-    pub(crate) since_ms: u64,
-}
-
-/// Where a workload is in its life.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum State {
-    Starting,
-    Running,
-    /// Its tree is being ended.
-    Ending(End),
-    /// Nothing of its tree is left.
-    Ended(End),
-}
-
-/// Why a workload ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum End {
-    Exited(i32),
-    Failed(String),
-    OutOfFunds,
-    /// The agent wanted it so.
-    Requested,
-}
-
-impl End {
-    fn phase(&self) -> Phase {
-        match self {
-            End::Exited(code) => Phase::Exited(*code),
-            End::Failed(reason) => Phase::Failed(reason.clone()),
-            End::OutOfFunds => Phase::OutOfFunds,
-            // As a shell says it of a command that was told to terminate: 128 + SIGTERM.
-            End::Requested => Phase::Exited(143),
-        }
-    }
-}
-
-impl Record {
-    /// A record of the calling process, from now on.
-    pub(crate) fn now(born: Generation, state: State) -> Record {
-        Record { shim: Mark::own(), born, state, since_ms: clock::since_boot_ms() }
-    }
-
-    pub(crate) fn has_ended(&self) -> bool {
-        matches!(self.state, State::Ended(_))
-    }
-
-    /// The phase that the record stands for now, with the milliseconds since.
-    pub(crate) fn phase(&self) -> (Phase, u64) {
-        let ago = clock::since_boot_ms().saturating_sub(self.since_ms);
-        let phase = match &self.state {
-            State::Ended(end) => return (end.phase(), ago),
-            _ if self.shim.boot != clock::boot_id() => return (Phase::Failed("the machine was restarted".into()), 0),
-            _ if !self.shim.is_alive() => return (Phase::Failed("its shim was killed".into()), 0),
-            State::Starting => Phase::Starting("starting".into()),
-            // While the agent has it ended it is still there.
-            State::Running | State::Ending(End::Requested) => Phase::Ready,
-            State::Ending(end) => end.phase(),
-        };
-        (phase, ago)
-    }
 }
 
 /// The folder itself.
@@ -162,6 +91,11 @@ impl Folder {
         self.path.join("output.log")
     }
 
+    /// Where the last sign of life is.
+    pub(crate) fn sign_file(&self) -> PathBuf {
+        self.path.join("alive.json")
+    }
+
     pub(crate) fn control_file(&self) -> PathBuf {
         self.path.join("control.json")
     }
@@ -177,9 +111,12 @@ impl Folder {
             // Others may pass through to their own work folder, and see nothing beside it.
             fs::DirBuilder::new().mode(0o711).create(&draft.path)?;
             fs::DirBuilder::new().mode(0o700).create(draft.work())?;
-            write(&draft.path.join("order.json"), order)?;
+            write_synced(&draft.path.join("order.json"), order)?;
             write(&draft.control_file(), control)?;
-            fs::rename(&draft.path, &self.path)
+            File::open(&draft.path)?.sync_all()?;
+            fs::rename(&draft.path, &self.path)?;
+            // A workload that a power cut took from the books would be started a second time, on the tenant's money.
+            File::open(parent)?.sync_all()
         };
         make().map_err(|source| Failure::passing(doing(), source))
     }
@@ -193,7 +130,8 @@ impl Folder {
     }
 
     pub(crate) fn set_control(&self, control: &Control) -> Result<(), Failure> {
-        self.replace("control.json", control)
+        let path = self.control_file();
+        write(&path, control).map_err(|source| Failure::passing(format!("write {}", path.display()), source))
     }
 
     pub(crate) fn record(&self) -> Result<Option<Record>, Failure> {
@@ -201,7 +139,13 @@ impl Folder {
     }
 
     pub(crate) fn set_record(&self, record: &Record) -> Result<(), Failure> {
-        self.replace("record.json", record)
+        let path = self.path.join("record.json");
+        write_synced(&path, record).map_err(|source| Failure::passing(format!("write {}", path.display()), source))
+    }
+
+    /// The phase that a record of this folder stands for now, with the milliseconds since.
+    pub(crate) fn phase(&self, record: &Record) -> (Phase, u64) {
+        record.phase(&Sign::now(), || Sign::read(&self.sign_file()))
     }
 
     /// Removes the folder; removing what is not there is no failure. It is renamed first, so that it is there as a
@@ -222,11 +166,6 @@ impl Folder {
     fn draft(&self) -> PathBuf {
         self.path.with_extension("draft")
     }
-
-    fn replace(&self, name: &str, value: &impl Serialize) -> Result<(), Failure> {
-        let path = self.path.join(name);
-        write(&path, value).map_err(|source| Failure::passing(format!("write {}", path.display()), source))
-    }
 }
 
 fn clear(folder: &Path) -> io::Result<()> {
@@ -236,12 +175,25 @@ fn clear(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Replaces a file as a whole. Only its owner may read it: orders hold credentials.
+/// Replaces a file as a whole.
 fn write(path: &Path, value: &impl Serialize) -> io::Result<()> {
+    let (draft, _) = draft(path, value)?;
+    fs::rename(draft, path)
+}
+
+/// The same, so that a power cut leaves the old or the new one under its name, and not an empty one.
+fn write_synced(path: &Path, value: &impl Serialize) -> io::Result<()> {
+    let (draft, file) = draft(path, value)?;
+    file.sync_data()?;
+    fs::rename(draft, path)
+}
+
+/// A file that is to get this name. Only its owner may read it: orders hold credentials.
+fn draft(path: &Path, value: &impl Serialize) -> io::Result<(PathBuf, File)> {
     let draft = path.with_extension("new");
     let file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
-    serde_json::to_writer(file, value)?;
-    fs::rename(draft, path)
+    serde_json::to_writer(&file, value)?;
+    Ok((draft, file))
 }
 
 fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Failure> {

@@ -9,8 +9,10 @@ mod logs;
 mod machine;
 mod process;
 mod processes;
+mod record;
 mod session;
 mod shim;
+mod sign;
 
 pub use cgroups::Cgroups;
 pub use container::{ContainerSettings, Containers};

@@ -4,10 +4,12 @@
 
 use super::{
     cgroups::{self, Cgroups, Limits},
-    clock,
-    folder::{self, Control, End, Folder, OutputLimits, Record, ShimOrder, State},
-    logs, session,
+    folder::{self, Control, Folder, OutputLimits, ShimOrder},
+    logs,
+    record::{End, Record, State},
+    session,
     shim::{ShimCommand, kill_leftovers},
+    sign::Sign,
 };
 use crate::{Driver, Failure, Listing, LogRequest, Observed, Order, Session};
 use protocol::Instance;
@@ -82,8 +84,7 @@ impl Processes {
             cgroups: self.cgroups.leaves(&self.group(order.instance)),
             output: self.settings.output,
             run_as: self.settings.run_as,
-            created_ms: clock::since_boot_ms(),
-            boot: clock::boot_id(),
+            created: Sign::now(),
         })
     }
 
@@ -112,7 +113,7 @@ impl Processes {
     fn observed(&self, log: &str, instance: Instance, folder: &Folder) -> Result<Option<Observed>, Failure> {
         let seen = |(phase, ago_ms), born| Observed { instance, log: log.into(), born, phase, ago_ms };
         if let Some(record) = folder.record()? {
-            return Ok(Some(seen(record.phase(), record.born)));
+            return Ok(Some(seen(folder.phase(&record), record.born)));
         }
         // No record: the shim is coming up, or never did. No order: the folder was removed meanwhile.
         let Some(order) = folder.order::<ShimOrder>()? else { return Ok(None) };
@@ -121,11 +122,12 @@ impl Processes {
 }
 
 fn without_record(order: &ShimOrder) -> (Phase, u64) {
-    let age = clock::since_boot_ms().saturating_sub(order.created_ms);
-    if order.boot == clock::boot_id() && age < SHIM_COMES_UP_MS {
+    let now = Sign::now();
+    let age = order.created.until(&now);
+    if order.created.is_same_boot(&now) && age < SHIM_COMES_UP_MS {
         return (Phase::Starting("starting".into()), age);
     }
-    (Phase::Failed("its shim did not come up".into()), 0)
+    (Phase::Failed("its shim did not come up".into()), age)
 }
 
 impl Driver for Processes {
@@ -211,7 +213,7 @@ impl Driver for Processes {
     fn exec(&mut self, instance: Instance, argv: &[String], tty: bool) -> Result<Session, Failure> {
         let folder = self.folder(instance);
         match folder.record()? {
-            Some(record) if record.phase().0 == Phase::Ready => session::open(&self.settings.shim, &folder, argv, tty),
+            Some(record) if folder.phase(&record).0 == Phase::Ready => session::open(&self.settings.shim, &folder, argv, tty),
             _ => Err(Failure::lasting("run a command", format!("{instance} is not running"))),
         }
     }

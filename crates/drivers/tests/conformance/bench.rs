@@ -211,6 +211,12 @@ impl Bench {
         listing.failures.is_empty() && !listing.seen.iter().any(|seen| *seen.log == *self.log)
     }
 
+    /// How long before its report the latest phase began, in milliseconds.
+    pub fn last_ago(&self, lease: u64) -> Option<u64> {
+        let observations = self.heard.iter().rev().flat_map(|report| &report.observations);
+        observations.filter(|seen| seen.lease == LeaseId(lease)).map(|seen| seen.ago_ms).next()
+    }
+
     pub fn count(&self, lease: u64) -> usize {
         self.backend.processes(&self.log, LeaseId(lease))
     }

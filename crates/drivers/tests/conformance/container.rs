@@ -235,6 +235,49 @@ fn an_engine_that_goes_away_costs_no_lease_and_no_deadline() {
     bench.end_and_wait(1);
 }
 
+/// Every process of a lease: its watcher, by the command line, and its own.
+fn kill_with_watcher(bench: &Bench, lease: u64) {
+    let folder = format!("{}/lease-{lease}_1_node-1", bench.log);
+    let own = format!("SUANZU_LEASE=lease-{lease}");
+    let log = format!("TEST_LOG={}", bench.log);
+    let entries = fs::read_dir("/proc").expect("there is a /proc").flatten();
+    for pid in entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()) {
+        let words = |name: &str| fs::read(format!("/proc/{pid}/{name}")).unwrap_or_default();
+        let (line, environment) = (words("cmdline"), words("environ"));
+        let has = |line: &str| environment.split(|byte| *byte == 0).any(|entry| entry == line.as_bytes());
+        if String::from_utf8_lossy(&line).contains(&folder) || (has(&own) && has(&log)) {
+            let pid = rustix::process::Pid::from_raw(pid).expect("it is listed");
+            // One may take another along.
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+        }
+    }
+}
+
+#[test]
+fn an_end_that_only_the_engine_saw_counts_at_its_own_time() {
+    let Some(engine) = engine() else { return };
+    let mut bench = Bench::new(Box::new(engine));
+    bench.run(1, Kind::Waits);
+    bench.until_ready(1);
+    let ready = Instant::now();
+    bench.until_without_agent("its process runs", |bench| bench.count(1) >= 1);
+    bench.until_without_agent("it has run for a while", |_| ready.elapsed() > Duration::from_secs(2));
+    kill_with_watcher(&bench, 1);
+    let killed = Instant::now();
+    bench.until_without_agent("nobody looks for a while", |bench| {
+        bench.count(1) == 0 && killed.elapsed() > Duration::from_secs(4)
+    });
+    bench.restart_agent();
+    bench.tell_again();
+    let (away, run) = (killed.elapsed(), ready.elapsed());
+    bench.until("it has ended", |bench| bench.last(1) == Some(Phase::Exited(137)));
+    let ago = Duration::from_millis(bench.last_ago(1).expect("it was reported"));
+    // The engine hears of an end a moment after it.
+    assert!(ago + Duration::from_secs(1) >= away, "charged for {:?} of no service", away - ago);
+    assert!(ago < run, "it was seen to run: {ago:?} of {run:?}");
+    bench.end_and_wait(1);
+}
+
 #[test]
 fn an_engine_that_is_not_there_is_a_failure_and_no_panic() {
     let socket = PathBuf::from("/nowhere/engine.sock");

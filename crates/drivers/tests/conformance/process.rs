@@ -7,6 +7,7 @@ use drivers::{
 };
 use std::{
     fs,
+    path::Path,
     time::{Duration, Instant},
 };
 use tempfile::TempDir;
@@ -144,6 +145,63 @@ fn a_killed_shim_fails_the_lease_and_leaves_nothing_with_control_groups() {
 #[test]
 fn a_killed_shim_fails_the_lease_and_leaves_nothing_without_control_groups() {
     a_killed_shim_fails_the_lease_and_leaves_nothing(Machine::plain());
+}
+
+#[test]
+fn an_end_that_nobody_saw_counts_from_the_last_sign_of_life() {
+    let mut bench = Bench::new(Box::new(Machine::plain()));
+    bench.run(1, Kind::Waits);
+    bench.until_ready(1);
+    let running = Instant::now();
+    bench.until_without_agent("it has run for a while", |_| running.elapsed() > Duration::from_secs(5));
+    kill_shim(&bench, 1);
+    let killed = Instant::now();
+    bench.until_without_agent("its shim took it along", |bench| bench.count(1) == 0);
+    bench.until_without_agent("nobody looks for a while", |_| killed.elapsed() > Duration::from_secs(3));
+    bench.restart_agent();
+    bench.tell_again();
+    let away = killed.elapsed();
+    bench.until("it has failed", |bench| matches!(bench.last(1), Some(Phase::Failed(_))));
+    let ago = Duration::from_millis(bench.last_ago(1).expect("it was reported"));
+    assert!(ago >= away, "charged for {:?} of no service", away - ago);
+    assert!(ago < running.elapsed() - Duration::from_secs(2), "the last sign is near its end, not its start: {ago:?}");
+    bench.end_and_wait(1);
+}
+
+/// The same folder with every file in it as another start of the machine would find it.
+fn restart_machine(state: &Path) {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").expect("the kernel names its start");
+    for folder in fs::read_dir(state).expect("it is there").flatten().filter(|entry| entry.path().is_dir()) {
+        restart_machine(&folder.path());
+        for file in ["order.json", "record.json", "alive.json"].map(|name| folder.path().join(name)) {
+            if let Ok(text) = fs::read_to_string(&file) {
+                fs::write(&file, text.replace(boot.trim(), "00000000-0000-0000-0000-000000000000")).expect("it is writable");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_restart_of_the_machine_ends_service_no_later_than_the_restart() {
+    let machine = Machine::plain();
+    let state = machine.state.path().to_owned();
+    let mut bench = Bench::new(Box::new(machine));
+    bench.run(1, Kind::Waits);
+    bench.run(2, Kind::Exits(3));
+    bench.until_ready(1);
+    bench.until("it has exited", |bench| bench.last(2) == Some(Phase::Exited(3)));
+    kill_shim(&bench, 1);
+    bench.until_without_agent("its shim took it along", |bench| bench.count(1) == 0);
+    restart_machine(&state);
+    bench.restart_agent();
+    bench.tell_again();
+    let up = rustix::time::clock_gettime(rustix::time::ClockId::Boottime).tv_sec as u64 * 1_000;
+    bench.until("it has failed", |bench| bench.last(1) == Some(Phase::Failed("the machine was restarted".into())));
+    assert!(bench.last_ago(1) >= Some(up), "{:?} of {up} ms since the restart", bench.last_ago(1));
+    bench.until("the other had exited", |bench| bench.last(2) == Some(Phase::Exited(3)));
+    assert!(bench.last_ago(2) >= Some(up), "{:?} of {up} ms since the restart", bench.last_ago(2));
+    bench.end_and_wait(1);
+    bench.end_and_wait(2);
 }
 
 #[test]

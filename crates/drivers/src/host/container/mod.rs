@@ -4,6 +4,7 @@
 //! deadline when no agent is there.
 
 mod body;
+mod ended;
 mod engine;
 mod starts;
 mod streams;
@@ -12,14 +13,16 @@ pub(crate) use engine::{dial, is_already, is_missing};
 
 use super::{
     cgroups, clock,
-    folder::{self, Control, End, Folder, OutputLimits, Record, State},
+    folder::{self, Control, Folder, OutputLimits},
+    record::{End, Record, State},
     shim::{ShimCommand, WatchOrder},
 };
 use crate::{Driver, Failure, Listing, LogRequest, Observed, Order, Session};
 use body::Marks;
 use bollard::{
     models::{
-        ContainerInspectResponse, ContainerStateStatusEnum as Status, ContainerSummary, ContainerSummaryStateEnum as Listed,
+        ContainerInspectResponse, ContainerState, ContainerStateStatusEnum as Status, ContainerSummary,
+        ContainerSummaryStateEnum as Listed,
     },
     query_parameters::{ListContainersOptions, RemoveContainerOptions, StopContainerOptions},
 };
@@ -65,8 +68,8 @@ pub struct Containers {
     stopping: Arc<Mutex<BTreeSet<Instance>>>,
     /// How containers ended, by id: it never changes, so that each is asked for once.
     ended: BTreeMap<String, Phase>,
-    /// Since when the present phase was seen.
-    since: BTreeMap<Instance, (Phase, u64)>,
+    /// Since when each is in its phase, in milliseconds since the machine's start: of an earlier one where it is negative.
+    since: BTreeMap<Instance, (Phase, i64)>,
     /// Watchers that this agent started, to be waited for.
     watchers: Arc<Mutex<Vec<Child>>>,
 }
@@ -141,51 +144,71 @@ impl Containers {
         let Some(marks) = container.labels.as_ref().and_then(Marks::read) else { return Ok(None) };
         let id = container.id.unwrap_or_default();
         if let Some(phase) = self.ended.get(&id) {
-            return Ok(Some(self.seen(marks, phase.clone())));
+            return Ok(Some(self.seen(marks, phase.clone(), None)));
         }
-        if container.state == Some(Listed::RUNNING) {
+        let state = if container.state == Some(Listed::RUNNING) {
             // The usual case costs no further question.
-            let phase = self.phase(&marks, Some(Status::RUNNING), None);
-            return Ok(Some(self.seen(marks, phase)));
-        }
-        let Some(state) = self.inspect(&id)?.and_then(|container| container.state) else { return Ok(None) };
-        let phase = self.phase(&marks, state.status, state.exit_code);
+            ContainerState { status: Some(Status::RUNNING), ..ContainerState::default() }
+        } else {
+            let Some(state) = self.inspect(&id)?.and_then(|container| container.state) else { return Ok(None) };
+            state
+        };
+        let phase = self.phase(&marks, &state);
         if matches!(state.status, Some(Status::EXITED)) {
             self.ended.insert(id, phase.clone());
         }
-        Ok(Some(self.seen(marks, phase)))
+        Ok(Some(self.seen(marks, phase, Some(&state))))
     }
 
-    fn phase(&self, marks: &Marks, status: Option<Status>, code: Option<i64>) -> Phase {
+    fn phase(&self, marks: &Marks, state: &ContainerState) -> Phase {
         let ours = *marks.log == *self.log;
         let start = if ours { self.starts.get(marks.instance) } else { None };
-        let record = if ours { self.folder(marks.instance).record().ok().flatten() } else { None };
-        let out_of_funds =
-            record.is_some_and(|record| matches!(record.state, State::Ending(End::OutOfFunds) | State::Ended(End::OutOfFunds)));
-        match (status, start) {
+        let folder = self.folder(marks.instance);
+        let record = if ours { folder.record().ok().flatten() } else { None };
+        let out_of_funds = record.is_some_and(|record| is_out_of_funds(&record));
+        let lost = || ours && ended::with_the_machine(&folder, state);
+        let code = || state.exit_code.and_then(|code| i32::try_from(code).ok()).unwrap_or(-1);
+        match (state.status, start) {
             // What the starter knows is nearer to the truth: the engine shows a failed start as merely created.
             (Some(Status::CREATED), Some(start)) => start.phase,
-            (Some(Status::CREATED), None) => Phase::Failed("its start was interrupted".into()),
             _ if out_of_funds => Phase::OutOfFunds,
-            (Some(Status::EXITED), _) => Phase::Exited(code.and_then(|code| i32::try_from(code).ok()).unwrap_or(-1)),
+            (Some(Status::CREATED), None) if !ended::had_started(state) => Phase::Failed("its start was interrupted".into()),
+            (Some(Status::CREATED), None) => Phase::Failed("the machine was restarted".into()),
+            (Some(Status::EXITED), _) if lost() => Phase::Failed("the machine was restarted".into()),
+            (Some(Status::EXITED), _) => Phase::Exited(code()),
             (Some(Status::DEAD), _) => Phase::Failed("the container engine could not end it cleanly".into()),
             _ => Phase::Ready,
         }
     }
 
-    fn seen(&mut self, marks: Marks, phase: Phase) -> Observed {
-        let now = clock::since_boot_ms();
-        let since = self.since.entry(marks.instance).or_insert((phase.clone(), now));
-        if since.0 != phase {
-            *since = (phase.clone(), now);
+    /// What was seen, with the time since its phase began: that of an end from whoever saw it, any other from the first look.
+    fn seen(&mut self, marks: Marks, phase: Phase, state: Option<&ContainerState>) -> Observed {
+        let Marks { log, instance, born, .. } = marks;
+        if *log != *self.log {
+            return Observed { instance, log: log.into(), born, phase, ago_ms: 0 };
         }
-        let ago_ms = now.saturating_sub(since.1);
-        Observed { instance: marks.instance, log: marks.log.into(), born: marks.born, phase, ago_ms }
+        let now = clock::since_boot_ms().cast_signed();
+        let known = self.since.get(&instance).filter(|(known, _)| *known == phase).map(|(_, since)| *since);
+        let since = known
+            .unwrap_or_else(|| now.saturating_sub_unsigned(state.map_or(0, |state| self.began_ago_ms(instance, &phase, state))));
+        self.since.insert(instance, (phase.clone(), since));
+        let ago_ms = u64::try_from(now.saturating_sub(since)).unwrap_or(0);
+        Observed { instance, log: log.into(), born, phase, ago_ms }
+    }
+
+    fn began_ago_ms(&self, instance: Instance, phase: &Phase, state: &ContainerState) -> u64 {
+        let folder = self.folder(instance);
+        match phase {
+            Phase::Starting(_) | Phase::Ready => 0,
+            // The watcher writes down when it ends it.
+            Phase::OutOfFunds => folder.record().ok().flatten().map_or(0, |record| record.since.ago_ms()),
+            _ => ended::ago_ms(&folder, state),
+        }
     }
 
     fn started(&mut self) -> Vec<Observed> {
         let starts = self.starts.all();
-        starts.into_iter().map(|start| self.seen(start.marks, start.phase)).collect()
+        starts.into_iter().map(|start| self.seen(start.marks, start.phase, None)).collect()
     }
 
     /// Every running container of ours has a living watcher: one that was killed is replaced.
@@ -225,6 +248,10 @@ impl Containers {
         self.since.remove(&instance);
         Ok(())
     }
+}
+
+fn is_out_of_funds(record: &Record) -> bool {
+    matches!(record.state, State::Ending(End::OutOfFunds) | State::Ended(End::OutOfFunds))
 }
 
 /// What is behind it is changed in one step only: a panic elsewhere leaves it whole.
@@ -269,15 +296,15 @@ impl Driver for Containers {
 
     fn look(&mut self, instance: Instance, _now: Time) -> Result<Option<Observed>, Failure> {
         if let Some(start) = self.starts.get(instance) {
-            return Ok(Some(self.seen(start.marks, start.phase)));
+            return Ok(Some(self.seen(start.marks, start.phase, None)));
         }
         let Some(container) = self.inspect(&self.name(instance))? else { return Ok(None) };
         let marks = container.config.and_then(|config| Marks::read(&config.labels?));
         // Of our name and not marked as ours: whatever it is, it is there.
         let marks = marks.ok_or_else(|| Failure::lasting("look at a container", "it does not carry its marks"))?;
         let state = container.state.unwrap_or_default();
-        let phase = self.phase(&marks, state.status, state.exit_code);
-        Ok(Some(self.seen(marks, phase)))
+        let phase = self.phase(&marks, &state);
+        Ok(Some(self.seen(marks, phase, Some(&state))))
     }
 
     fn start(&mut self, order: &Order, now: Time) -> Result<(), Failure> {

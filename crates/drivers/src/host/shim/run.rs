@@ -5,8 +5,10 @@ use crate::{
     Failure,
     host::{
         cgroups, clock,
-        folder::{End, Folder, Record, ShimOrder, State},
+        folder::{Folder, ShimOrder},
         processes::Mark,
+        record::{End, Record, State},
+        sign::{Sign, SignFile},
     },
 };
 use rustix::{
@@ -26,8 +28,9 @@ use std::{
     time::Duration,
 };
 
-/// How long the shim sleeps at most: after the machine slept too, a deadline is late by no more than this.
-const LONGEST_SLEEP_MS: u64 = 30_000;
+/// Between two signs of life: as much as a tenant is given where nobody saw the end, for a write of one page each.
+/// After the machine was suspended a deadline is late by no more than this.
+const LONGEST_SLEEP_MS: u64 = 2_000;
 
 /// Between two rounds of KILL: a process that forks while it is listed is caught by the next.
 const KILL_AGAIN_MS: u64 = 20;
@@ -67,10 +70,18 @@ struct Shim {
     order: ShimOrder,
     own: i32,
     main: i32,
-    /// Why it is being ended, and from when on with KILL.
-    ending: Option<(End, u64)>,
+    signs: SignFile,
+    ending: Option<Ending>,
     childless: bool,
     drained: Receiver<()>,
+}
+
+/// How the workload is being ended.
+struct Ending {
+    end: End,
+    since: Sign,
+    /// From when on with KILL, in milliseconds since the machine's start.
+    kill_at_ms: u64,
 }
 
 impl Shim {
@@ -87,7 +98,8 @@ impl Shim {
         let drained = keep_output(&folder, &order, output);
         watch_control(&folder, events.clone()).map_err(failing("watch the control file"))?;
         thread::spawn(move || reap(&events));
-        Ok(Shim { folder, order, own, main, ending: None, childless: false, drained })
+        let signs = SignFile::open(&folder.sign_file());
+        Ok(Shim { folder, order, own, main, signs, ending: None, childless: false, drained })
     }
 
     fn serve(mut self, inbox: &Receiver<Event>) -> Result<(), Failure> {
@@ -102,11 +114,18 @@ impl Shim {
             }
             self.heed_control()?;
             self.press_on();
+            if self.ending.is_none() {
+                self.signs.touch();
+            }
         }
         // Whatever is still on its way is not worth more than this.
         let _ = self.drained.recv_timeout(DRAIN);
-        let end = self.ending.map_or(End::Failed("it ended without a status".into()), |(end, _)| end);
-        self.folder.set_record(&Record::now(self.order.born, State::Ended(end)))
+        let (end, since) = match self.ending {
+            // What came after is its teardown, which is nobody's service.
+            Some(ending) => (ending.end, ending.since),
+            None => (End::Failed("it ended without a status".into()), Sign::now()),
+        };
+        self.folder.set_record(&Record { since, ..Record::now(self.order.born, State::Ended(end)) })
     }
 
     fn is_done(&self) -> bool {
@@ -117,8 +136,8 @@ impl Shim {
     fn sleep(&self) -> Duration {
         let now = clock::since_boot_ms();
         let due = match &self.ending {
-            Some((_, kill_at)) if *kill_at <= now => now + KILL_AGAIN_MS,
-            Some((_, kill_at)) => *kill_at,
+            Some(ending) if ending.kill_at_ms <= now => now + KILL_AGAIN_MS,
+            Some(ending) => ending.kill_at_ms,
             None => self.folder.control().ok().and_then(|control| control.stop_at_ms).unwrap_or(u64::MAX),
         };
         Duration::from_millis(due.saturating_sub(now).min(LONGEST_SLEEP_MS))
@@ -147,8 +166,9 @@ impl Shim {
     }
 
     fn begin_end(&mut self, end: End, grace_ms: u64) -> Result<(), Failure> {
-        self.ending = Some((end.clone(), clock::since_boot_ms().saturating_add(grace_ms)));
-        self.folder.set_record(&Record::now(self.order.born, State::Ending(end)))?;
+        let record = Record::now(self.order.born, State::Ending(end.clone()));
+        self.ending = Some(Ending { end, kill_at_ms: record.since.up_ms.saturating_add(grace_ms), since: record.since.clone() });
+        self.folder.set_record(&record)?;
         if grace_ms > 0 {
             tree::of(&self.order, self.own).iter().for_each(|stat| stat.signal(Signal::TERM));
         }
@@ -156,7 +176,7 @@ impl Shim {
     }
 
     fn press_on(&self) {
-        if self.ending.as_ref().is_some_and(|(_, kill_at)| *kill_at <= clock::since_boot_ms()) {
+        if self.ending.as_ref().is_some_and(|ending| ending.kill_at_ms <= clock::since_boot_ms()) {
             tree::of(&self.order, self.own).iter().for_each(|stat| stat.signal(Signal::KILL));
         }
     }

@@ -5,7 +5,9 @@ use crate::{
     host::{
         clock,
         container::{dial, is_already, is_missing, stop_options},
-        folder::{End, Folder, Record, State},
+        folder::Folder,
+        record::{End, Record, State},
+        sign::SignFile,
     },
 };
 use bollard::{Docker, errors::Error};
@@ -24,7 +26,8 @@ use std::{
 };
 use tokio::runtime::{Builder, Runtime};
 
-/// How long the watcher sleeps at most: it ends within this time after its container does.
+/// How long the watcher sleeps at most: between two signs of life, and until it ends after its container did. Each is a
+/// question to the engine, which is dearer than a process's sign; and the engine mostly knows the end itself.
 const LONGEST_SLEEP_MS: u64 = 5_000;
 
 /// Before an engine that did not answer is asked again.
@@ -47,6 +50,7 @@ pub(super) fn run(folder: &Folder) -> Result<(), Failure> {
     let _ = setsid();
     folder.set_record(&Record::now(order.born, State::Running))?;
     let told = watch_control(folder)?;
+    let signs = SignFile::open(&folder.sign_file());
     let runtime = Builder::new_current_thread().enable_all().build();
     let engine = Engine { order, runtime: runtime.map_err(|source| Failure::passing("start the watcher", source))? };
     loop {
@@ -56,8 +60,13 @@ pub(super) fn run(folder: &Folder) -> Result<(), Failure> {
             return end(folder, &engine);
         }
         // A control file that cannot be read any more means that the folder is gone, and the container with it.
-        if !folder.exists() || matches!(engine.runs(), Some(false)) {
+        if !folder.exists() {
             return Ok(());
+        }
+        match engine.runs() {
+            Some(true) => signs.touch(),
+            Some(false) => return Ok(()),
+            None => {}
         }
         // Woken by the agent or by the clock: both are looked at above.
         let _ = told.recv_timeout(Duration::from_millis((stop_at - now).min(LONGEST_SLEEP_MS)));
@@ -66,11 +75,12 @@ pub(super) fn run(folder: &Folder) -> Result<(), Failure> {
 
 /// The money has ended: stops the container, as often as it takes.
 fn end(folder: &Folder, engine: &Engine) -> Result<(), Failure> {
-    folder.set_record(&Record::now(engine.order.born, State::Ending(End::OutOfFunds)))?;
+    let ending = Record::now(engine.order.born, State::Ending(End::OutOfFunds));
+    folder.set_record(&ending)?;
     while !engine.stop() {
         thread::sleep(ASK_AGAIN);
     }
-    folder.set_record(&Record::now(engine.order.born, State::Ended(End::OutOfFunds)))
+    folder.set_record(&Record { state: State::Ended(End::OutOfFunds), ..ending })
 }
 
 struct Engine {
