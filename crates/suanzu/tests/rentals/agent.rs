@@ -1,7 +1,7 @@
 //! An agent of its own process, that joins over HTTP.
 
 use crate::{
-    os::{self, marked},
+    os::{self, marked, sleepers},
     world::{World, until},
 };
 use std::{fs::File, process::Child};
@@ -33,13 +33,13 @@ fn an_agent_joins_over_http_and_what_it_runs_outlives_it() {
     let mark = os::mark("agent");
     let env = format!("{}={mark}", os::MARK);
     let id = world.rent(&["--cpu", "1", "--env", &env, "--", "sh", "-c", "echo far away; sleep 4000"]);
-    let before = until("it runs", || Some(marked(&mark)).filter(|pids| pids.len() >= 2));
+    let before = until("it runs", || Some(sleepers(&mark)).filter(|pids| pids.len() == 1));
     until("its output is read", || {
         let logs = world.try_tenant(&["lease", "logs", &id]);
         (String::from_utf8_lossy(&logs.stdout) == "far away\n").then_some(())
     });
     drop(agent);
-    assert_eq!(marked(&mark), before, "the workload does not notice that its agent is gone");
+    assert_eq!(sleepers(&mark), before, "the workload does not notice that its agent is gone");
     let _agent = join(&world, secret);
     world.tenant(&["lease", "stop", &id, "--yes", "--wait=60s"]);
     assert_eq!(marked(&mark).len(), 0, "the next agent adopted it and ended it");

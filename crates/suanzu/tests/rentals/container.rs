@@ -2,7 +2,7 @@
 
 use crate::{
     bill,
-    os::{self, marked},
+    os::{self, marked, sleepers},
     world::{World, until},
 };
 use std::os::unix::net::UnixStream;
@@ -33,7 +33,7 @@ fn a_container_is_rented_watched_stopped_and_billed_to_the_tick() {
     let world = World::start();
     let mark = os::mark("container");
     let id = rent(&world, &mark);
-    until("its processes run", || Some(marked(&mark)).filter(|pids| pids.len() >= 2));
+    until("its processes run", || Some(sleepers(&mark)).filter(|pids| pids.len() == 2));
     until("its output is read", || {
         let logs = world.try_tenant(&["lease", "logs", &id]);
         String::from_utf8_lossy(&logs.stdout).contains("started").then_some(())
@@ -53,10 +53,10 @@ fn a_container_outlives_a_server_that_is_killed_and_is_metered_once() {
     let mut world = World::start();
     let mark = os::mark("container-killed");
     let id = rent(&world, &mark);
-    let before = until("its processes run", || Some(marked(&mark)).filter(|pids| pids.len() >= 2));
+    let before = until("its processes run", || Some(sleepers(&mark)).filter(|pids| pids.len() == 2));
     let ready = world.lease(&id)["ready"].clone();
     world.kill();
-    assert_eq!(marked(&mark), before, "the workload does not notice");
+    assert_eq!(sleepers(&mark), before, "the workload does not notice");
     world.restart();
     let lease = world.lease(&id);
     assert_eq!((&lease["state"], &lease["ready"]), (&"running".into(), &ready));

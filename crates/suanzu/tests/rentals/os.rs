@@ -17,6 +17,15 @@ pub fn marked(mark: &str) -> BTreeSet<u32> {
     .collect()
 }
 
+/// Those of them that sleep: a shell on its way to them comes and goes, they stay.
+pub fn sleepers(mark: &str) -> BTreeSet<u32> {
+    let sleeps = |pid: &u32| {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.split(|byte| *byte == 0).any(|word| word == b"sleep") && !line.starts_with(b"sh\0")
+    };
+    marked(mark).into_iter().filter(sleeps).collect()
+}
+
 /// A mark that no other test has.
 pub fn mark(test: &str) -> String {
     format!("{test}-{}", std::process::id())

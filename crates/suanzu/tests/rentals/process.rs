@@ -2,10 +2,11 @@
 
 use crate::{
     bill,
-    os::{self, marked},
+    os::{self, marked, sleepers},
     world::{World, until},
 };
 use rustix::process::{Pid, Signal, kill_process};
+use std::collections::BTreeSet;
 use units::Time;
 
 /// A parent, a child, and a grandchild whose parent has ended: nobody but its surroundings knows that it belongs here.
@@ -14,6 +15,10 @@ const TREE: &str = "(sh -c 'sleep 4000 & exec true' &); sleep 4001 & echo starte
 fn rent_tree(world: &World, mark: &str) -> String {
     let env = format!("{}={mark}", os::MARK);
     world.rent(&["--cpu", "1", "--env", &env, "--grace", "500ms", "--", "sh", "-c", TREE])
+}
+
+fn both_sleep(mark: &str) -> BTreeSet<u32> {
+    until("the child and the orphaned grandchild run", || Some(sleepers(mark)).filter(|pids| pids.len() == 2))
 }
 
 fn time(value: &serde_json::Value) -> Time {
@@ -25,8 +30,7 @@ fn a_process_tree_is_rented_watched_stopped_and_billed_to_the_tick() {
     let world = World::start();
     let mark = os::mark("tree");
     let id = rent_tree(&world, &mark);
-    let running = until("all three processes run", || Some(marked(&mark)).filter(|pids| pids.len() >= 3));
-    assert!(running.len() >= 3);
+    both_sleep(&mark);
     until("its output is read", || {
         let logs = world.try_tenant(&["lease", "logs", &id]);
         (String::from_utf8_lossy(&logs.stdout) == "started\nready\n").then_some(())
@@ -97,10 +101,10 @@ fn a_lease_outlives_a_server_that_is_killed_and_is_metered_once() {
     let mut world = World::start();
     let mark = os::mark("killed");
     let id = rent_tree(&world, &mark);
-    let before = until("all three processes run", || Some(marked(&mark)).filter(|pids| pids.len() >= 3));
+    let before = both_sleep(&mark);
     let ready = time(&world.lease(&id)["ready"]);
     world.kill();
-    assert_eq!(marked(&mark), before, "the workload does not notice");
+    assert_eq!(sleepers(&mark), before, "the workload does not notice");
     world.restart();
     assert_eq!(world.lease(&id)["state"], "running");
     assert_eq!(time(&world.lease(&id)["ready"]), ready, "it is the same run");
@@ -108,7 +112,7 @@ fn a_lease_outlives_a_server_that_is_killed_and_is_metered_once() {
         let logs = world.try_tenant(&["lease", "logs", &id]);
         String::from_utf8_lossy(&logs.stdout).contains("ready").then_some(())
     });
-    assert_eq!(marked(&mark), before, "it was adopted, not started again");
+    assert_eq!(sleepers(&mark), before, "it was adopted, not started again");
     world.tenant(&["lease", "destroy", &id, "--yes", "--wait=60s"]);
     assert_eq!(marked(&mark).len(), 0, "nothing of it is left on the machine");
     let receipt = world.tenant(&["lease", "receipt", &id]);
@@ -121,10 +125,10 @@ fn a_lease_runs_on_while_its_server_is_stopped_and_started() {
     let mut world = World::start();
     let mark = os::mark("stopped");
     let id = rent_tree(&world, &mark);
-    let before = until("all three processes run", || Some(marked(&mark)).filter(|pids| pids.len() >= 3));
+    let before = both_sleep(&mark);
     assert!(world.stop().success(), "a server that is told to stop ends well");
     assert!(!world.data().join("listening.json").exists());
-    assert_eq!(marked(&mark), before);
+    assert_eq!(sleepers(&mark), before);
     world.restart();
     assert_eq!(world.lease(&id)["state"], "running");
     world.tenant(&["lease", "stop", &id, "--yes", "--wait=60s"]);
