@@ -62,7 +62,7 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
         let read = timeout(SLOWEST, read).await.map_err(|_| Problem::new("malformed", "the body did not come in time"))?;
         let bytes = read.map_err(|rejection| {
             if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
-                Problem::new("body_too_large", format!("a body has at most {LIMIT} bytes"))
+                Problem::new("body_too_large", "send less at once: 256 KiB are taken, from agents 16 MiB")
             } else {
                 Problem::new("malformed", "the body ended before it was complete")
             }

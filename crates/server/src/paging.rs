@@ -1,6 +1,6 @@
 //! Lists in pages: `limit`, and a token that is bound to the asker and the list.
 
-use crate::{App, Caller, Problem};
+use crate::{App, Caller, Paged, Problem};
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use ring::hmac;
 use serde::Serialize;
@@ -38,6 +38,22 @@ impl<T> Page<T> {
         items.truncate(limit);
         let next_page = items.last().filter(|_| more).map(|last| list.token(app, key(last)));
         Page { items, next_page }
+    }
+}
+
+impl<T> Page<T> {
+    /// A page of a list that is in memory as a whole, ascending by `key`.
+    pub(crate) fn of(
+        all: Vec<T>,
+        paged: &Paged,
+        app: &App,
+        list: &List<'_>,
+        key: impl Fn(&T) -> u64,
+    ) -> Result<Page<T>, Problem> {
+        let limit = limit(paged.limit)?;
+        let after = list.after(app, paged.page_token.as_deref())?;
+        let rest = all.into_iter().filter(|item| after.is_none_or(|after| key(item) > after));
+        Ok(Page::cut(rest.take(limit + 1).collect(), limit, app, list, key))
     }
 }
 

@@ -25,6 +25,38 @@ pub struct OfTenant {
     pub tenant: Option<TenantId>,
 }
 
+/// A page of a list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Paged {
+    /// 1 to 1000, 50 unless told.
+    pub limit: Option<usize>,
+    /// From the page before.
+    pub page_token: Option<String>,
+}
+
+/// A page of a list of a tenant's.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct PagedOfTenant {
+    /// The tenant; a tenant's key may name its own only.
+    #[param(value_type = Option<String>, example = "tenant-1")]
+    pub tenant: Option<TenantId>,
+    /// 1 to 1000, 50 unless told.
+    pub limit: Option<usize>,
+    /// From the page before.
+    pub page_token: Option<String>,
+}
+
+impl PagedOfTenant {
+    /// The page alone.
+    pub(crate) fn page(self) -> Paged {
+        Paged { limit: self.limit, page_token: self.page_token }
+    }
+}
+
 /// A reader that has seen a write waits at most so long for what it wrote to show.
 const CATCH_UP: Duration = Duration::from_secs(5);
 

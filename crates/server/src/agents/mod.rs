@@ -39,9 +39,12 @@ impl Agents {
         self.tables().progress.get(&lease).cloned()
     }
 
-    /// What all workloads use, as last measured.
-    pub fn usage(&self) -> Vec<Usage> {
-        self.tables().usage.values().cloned().collect()
+    /// What workloads use, as last measured. Of leases that are not `live` any more everything is forgotten.
+    pub fn usage(&self, live: impl Fn(LeaseId) -> bool) -> Vec<Usage> {
+        let mut tables = self.tables();
+        tables.usage.retain(|instance, _| live(instance.lease));
+        tables.progress.retain(|lease, _| live(*lease));
+        tables.usage.values().cloned().collect()
     }
 
     fn tables(&self) -> MutexGuard<'_, Tables> {

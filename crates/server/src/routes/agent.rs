@@ -3,7 +3,7 @@
 use crate::{App, Body, Caller, Params, Problem, agents, params, path::Id};
 use axum::{
     Json,
-    extract::{State, WebSocketUpgrade, ws::rejection::WebSocketUpgradeRejection},
+    extract::{DefaultBodyLimit, State, WebSocketUpgrade, ws::rejection::WebSocketUpgradeRejection},
     http::StatusCode,
     response::Response,
 };
@@ -12,8 +12,12 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
+/// A report about a hundred thousand leases is 16 MB.
+const LIMIT: usize = 16 << 20;
+
 pub(super) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(join)).routes(routes!(poll)).routes(routes!(report)).routes(routes!(dial))
+    let routes = OpenApiRouter::new().routes(routes!(join)).routes(routes!(poll)).routes(routes!(report)).routes(routes!(dial));
+    routes.layer(DefaultBodyLimit::max(LIMIT))
 }
 
 /// An agent introduces its nodes.

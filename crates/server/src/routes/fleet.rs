@@ -1,6 +1,8 @@
 //! `/v1/pools`, `/v1/nodes`, `/v1/devices`, `/v1/agents`: the operator's machines.
 
-use crate::{App, Body, Caller, NoParams, Nothing, Page, Params, Problem, Written, agents, bodies::decimal, path::Id};
+use crate::{
+    App, Body, Caller, NoParams, Nothing, Page, Paged, Params, Problem, Written, agents, bodies::decimal, paging::List, path::Id,
+};
 use axum::{Json, extract::State};
 use engine::Attach;
 use rental::{
@@ -105,11 +107,12 @@ struct Device {
 }
 
 /// All pools.
-#[utoipa::path(get, path = "/v1/pools", tag = "fleet", params(NoParams), responses((status = OK, body = Page<Pool>)))]
-async fn pools(State(app): State<App>, caller: Caller, _: Params<NoParams>) -> Result<Json<Page<Pool>>, Problem> {
+#[utoipa::path(get, path = "/v1/pools", tag = "fleet", params(Paged), responses((status = OK, body = Page<Pool>)))]
+async fn pools(State(app): State<App>, caller: Caller, Params(paged): Params<Paged>) -> Result<Json<Page<Pool>>, Problem> {
     caller.may(Act::Operate)?;
     let all = |state: &Core| state.fleet.pools.iter().map(|(id, name)| Pool { id: *id, name: name.clone() }).collect();
-    Ok(Json(Page::whole(app.handle().read(all))))
+    let list = List { caller: &caller, tenant: None, route: "pools" };
+    Page::of(app.handle().read(all), &paged, &app, &list, |pool| pool.id.0).map(Json)
 }
 
 /// A name.
@@ -159,11 +162,14 @@ async fn add_agent(State(app): State<App>, caller: Caller, body: Body<Named>) ->
 }
 
 /// All nodes.
-#[utoipa::path(get, path = "/v1/nodes", tag = "fleet", params(NoParams), responses((status = OK, body = Page<Node>)))]
-async fn nodes(State(app): State<App>, caller: Caller, _: Params<NoParams>) -> Result<Json<Page<Node>>, Problem> {
+#[utoipa::path(get, path = "/v1/nodes", tag = "fleet", params(Paged), responses((status = OK, body = Page<Node>)))]
+async fn nodes(State(app): State<App>, caller: Caller, Params(paged): Params<Paged>) -> Result<Json<Page<Node>>, Problem> {
     caller.may(Act::Operate)?;
-    let found = app.handle().read(|state| state.fleet.nodes.keys().filter_map(|id| body_of(state, *id)).collect());
-    Ok(Json(Page::whole(heard(&app, found))))
+    let ids: Vec<NodeId> = app.handle().read(|state| state.fleet.nodes.keys().copied().collect());
+    let list = List { caller: &caller, tenant: None, route: "nodes" };
+    let Page { items, next_page } = Page::of(ids, &paged, &app, &list, |id| id.0)?;
+    let found = app.handle().read(|state| items.into_iter().filter_map(|id| body_of(state, id)).collect());
+    Ok(Json(Page { items: heard(&app, found), next_page }))
 }
 
 /// One node.

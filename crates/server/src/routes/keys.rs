@@ -1,6 +1,8 @@
 //! `/v1/keys`: secrets that open this API.
 
-use crate::{App, Body, Caller, OfTenant, Page, Params, Problem, Written, caller, path::Id, secrets};
+use crate::{
+    App, Body, Caller, OfTenant, Page, PagedOfTenant, Params, Problem, Written, caller, paging::List, path::Id, secrets,
+};
 use axum::{Json, extract::State};
 use engine::{Attach, Idempotency};
 use rental::{
@@ -8,7 +10,7 @@ use rental::{
     tenancy::{self, Act, IssueKey, Key, Role},
 };
 use serde::{Deserialize, Serialize};
-use units::{AgentId, KeyId, Owner, ProjectId, Time, UserId};
+use units::{AgentId, KeyId, Owner, ProjectId, TenantId, Time, UserId};
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -77,20 +79,22 @@ struct Issue {
 }
 
 /// A tenant's keys; the operator's own where he names no tenant.
-#[utoipa::path(get, path = "/v1/keys", tag = "keys", params(OfTenant), responses((status = OK, body = Page<KeyBody>)))]
-async fn list(State(app): State<App>, caller: Caller, Params(of): Params<OfTenant>) -> Result<Json<Page<KeyBody>>, Problem> {
+#[utoipa::path(get, path = "/v1/keys", tag = "keys", params(PagedOfTenant), responses((status = OK, body = Page<KeyBody>)))]
+async fn list(State(app): State<App>, caller: Caller, Params(of): Params<PagedOfTenant>) -> Result<Json<Page<KeyBody>>, Problem> {
     caller.may_for_all(Act::Manage)?;
-    let owner = owner(&caller, &of)?;
-    let mut keys: Vec<KeyBody> = app.handle().read(|state| {
+    let owner = owner(&caller, of.tenant)?;
+    let keys: Vec<KeyBody> = app.handle().read(|state| {
         let own = state.tenancy.keys.iter().filter(|(_, key)| key.owner == owner);
         own.map(|(id, key)| body(*id, key)).collect()
     });
-    let keys = app.blocking(move |app| {
+    let list = List { caller: &caller, tenant: owner.tenant(), route: "keys" };
+    let Page { mut items, next_page } = Page::of(keys, &of.page(), &app, &list, |key| key.id.0)?;
+    let named = app.blocking(move |app| {
         app.handle()
-            .directory(|directory| keys.iter_mut().try_for_each(|key| directory.label(key.id).map(|name| key.name = name)))?;
-        Ok(keys)
+            .directory(|directory| items.iter_mut().try_for_each(|key| directory.label(key.id).map(|name| key.name = name)))?;
+        Ok(items)
     });
-    Ok(Json(Page::whole(keys.await?)))
+    Ok(Json(Page { items: named.await?, next_page }))
 }
 
 /// Issues a key; its secret is in the answer and nowhere else.
@@ -103,7 +107,7 @@ async fn create(
     body: Body<Issue>,
 ) -> Result<Written<Issued>, Problem> {
     caller.may_for_all(Act::Manage)?;
-    let owner = owner(&caller, &of)?;
+    let owner = owner(&caller, of.tenant)?;
     let promise = body.idempotency(&caller);
     let Issue { role, name, user, project, expires } = body.value;
     let bounds = IssueKey { owner, user, project, role, expires, agent: None };
@@ -124,7 +128,7 @@ async fn revoke(
     let owner = match (caller.is_operator(), of.tenant) {
         // The operator addresses any key by its id alone.
         (true, None) => app.handle().read(|state| state.tenancy.keys.get(&key).map_or(Owner::OPERATOR, |key| key.owner)),
-        _ => owner(&caller, &of)?,
+        _ => owner(&caller, of.tenant)?,
     };
     let command = Command::Tenancy(tenancy::Command::RevokeKey { owner, key });
     let answer = app.submit(&caller, None, command, Attach::Nothing).await?;
@@ -152,8 +156,8 @@ pub(super) async fn issue(
     Ok(Issued { key, secret: (!answer.repeated).then_some(secret), seq: app.seq_of(&answer) })
 }
 
-fn owner(caller: &Caller, of: &OfTenant) -> Result<Owner, Problem> {
-    match of.tenant {
+fn owner(caller: &Caller, named: Option<TenantId>) -> Result<Owner, Problem> {
+    match named {
         None => Ok(caller.owner),
         Some(tenant) => caller.tenant(Some(tenant)).map(Owner::from),
     }

@@ -1,6 +1,6 @@
 //! `/v1/projects` and `/v1/users`: the parts of a tenant, and the people in it.
 
-use crate::{App, Body, Caller, OfTenant, Page, Params, Problem, Written, caller, path::Id};
+use crate::{App, Body, Caller, OfTenant, Page, PagedOfTenant, Params, Problem, Written, caller, paging::List, path::Id};
 use axum::{Json, extract::State};
 use engine::{Answer, Attach, Idempotency};
 use rental::{
@@ -42,17 +42,24 @@ struct User {
 }
 
 /// A tenant's projects.
-#[utoipa::path(get, path = "/v1/projects", tag = "tenants", params(OfTenant), responses((status = OK, body = Page<Project>)))]
-async fn projects(State(app): State<App>, caller: Caller, Params(of): Params<OfTenant>) -> Result<Json<Page<Project>>, Problem> {
+#[utoipa::path(get, path = "/v1/projects", tag = "tenants", params(PagedOfTenant),
+    responses((status = OK, body = Page<Project>)))]
+async fn projects(
+    State(app): State<App>,
+    caller: Caller,
+    Params(of): Params<PagedOfTenant>,
+) -> Result<Json<Page<Project>>, Problem> {
     caller.may(Act::Look)?;
     let tenant = caller.tenant(of.tenant)?;
-    let ids: Vec<ProjectId> = app.handle().read(|state| state.tenancy.projects_of(tenant).collect());
-    let own: Vec<ProjectId> = ids.into_iter().filter(|id| caller.owns_in(tenant, *id)).collect();
+    let own = |id: &ProjectId| caller.owns_in(tenant, *id);
+    let ids: Vec<ProjectId> = app.handle().read(|state| state.tenancy.projects_of(tenant).filter(own).collect());
+    let list = List { caller: &caller, tenant: Some(tenant), route: "projects" };
+    let Page { items, next_page } = Page::of(ids, &of.page(), &app, &list, |id| id.0)?;
     let named = app.blocking(move |app| {
         let project = |id: ProjectId| Ok(Project { id, name: app.handle().directory(|directory| directory.name(id))? });
-        own.into_iter().map(project).collect()
+        items.into_iter().map(project).collect()
     });
-    Ok(Json(Page::whole(named.await?)))
+    Ok(Json(Page { items: named.await?, next_page }))
 }
 
 /// A name.
@@ -86,19 +93,21 @@ async fn add_project(
 }
 
 /// A tenant's people.
-#[utoipa::path(get, path = "/v1/users", tag = "tenants", params(OfTenant), responses((status = OK, body = Page<User>)))]
-async fn users(State(app): State<App>, caller: Caller, Params(of): Params<OfTenant>) -> Result<Json<Page<User>>, Problem> {
+#[utoipa::path(get, path = "/v1/users", tag = "tenants", params(PagedOfTenant), responses((status = OK, body = Page<User>)))]
+async fn users(State(app): State<App>, caller: Caller, Params(of): Params<PagedOfTenant>) -> Result<Json<Page<User>>, Problem> {
     caller.may_for_all(Act::Look)?;
     let tenant = caller.tenant(of.tenant)?;
     let members = app.handle().read(|state| state.tenancy.tenants.get(&tenant).map(|known| known.members.clone()));
-    let members = members.ok_or_else(|| Problem::not_found(tenant))?;
+    let members = members.ok_or_else(|| Problem::not_found(tenant))?.into_iter().collect();
+    let list = List { caller: &caller, tenant: Some(tenant), route: "users" };
+    let Page { items, next_page } = Page::of(members, &of.page(), &app, &list, |(id, _)| id.0)?;
     let named = app.blocking(move |app| {
         let user = |(id, role): (UserId, Role)| {
             Ok(User { id, name: app.handle().directory(|directory| directory.name(id))?, role: Some(caller::name(role)) })
         };
-        members.into_iter().map(user).collect()
+        items.into_iter().map(user).collect()
     });
-    Ok(Json(Page::whole(named.await?)))
+    Ok(Json(Page { items: named.await?, next_page }))
 }
 
 /// A new member.

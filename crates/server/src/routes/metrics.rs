@@ -89,7 +89,7 @@ fn fleet(page: &mut Text, state: &Core) {
 }
 
 fn workloads(page: &mut Text, app: &App) {
-    let usage = app.agents().usage();
+    let usage = app.handle().read(|state| app.agents().usage(|lease| state.lease.get(lease).is_some()));
     page.head("suanzu_lease_memory_bytes", "gauge", "Main memory that a lease uses on a node, where it is measured.");
     for u in &usage {
         let (lease, node) = (u.instance.lease.to_string(), u.instance.node.to_string());

@@ -1,7 +1,7 @@
 //! `/v1/tenants`: who rents, and his limits.
 
 use crate::{
-    App, Body, Caller, NoParams, Nothing, Page, Params, Problem, Written,
+    App, Body, Caller, NoParams, Nothing, Page, Paged, Params, Problem, Written,
     bodies::{cny, decimal, milli},
     etag,
     paging::{self, List},
@@ -20,7 +20,7 @@ use rental::{
 };
 use serde::{Deserialize, Serialize};
 use units::{KeyId, ProjectId, TenantId};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 pub(super) fn router() -> OpenApiRouter<App> {
@@ -85,20 +85,9 @@ struct Founded {
     seq: u64,
 }
 
-/// A page of a list.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-struct Stretch {
-    /// 1 to 1000, 50 unless told.
-    limit: Option<usize>,
-    /// From the page before.
-    page_token: Option<String>,
-}
-
 /// All tenants.
-#[utoipa::path(get, path = "/v1/tenants", tag = "tenants", params(Stretch), responses((status = OK, body = Page<TenantBody>)))]
-async fn list(State(app): State<App>, caller: Caller, Params(at): Params<Stretch>) -> Result<Json<Page<TenantBody>>, Problem> {
+#[utoipa::path(get, path = "/v1/tenants", tag = "tenants", params(Paged), responses((status = OK, body = Page<TenantBody>)))]
+async fn list(State(app): State<App>, caller: Caller, Params(at): Params<Paged>) -> Result<Json<Page<TenantBody>>, Problem> {
     caller.may(Act::Operate)?;
     let limit = paging::limit(at.limit)?;
     let list = List { caller: &caller, tenant: None, route: "tenants" };

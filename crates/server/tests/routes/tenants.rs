@@ -74,3 +74,23 @@ async fn an_admin_issues_no_key_that_outranks_him() {
     assert!(listed["items"].as_array().unwrap().iter().all(|key| key.get("secret").is_none()));
     assert_eq!(listed["items"].as_array().unwrap().len(), 3);
 }
+
+#[tokio::test]
+async fn keys_and_people_come_in_pages_too() {
+    let world = World::new().await;
+    let admin = &world.a.admin;
+    for name in ["U", "V", "W"] {
+        world.post(admin, "/v1/users", json!({ "name": name, "role": "viewer" })).await.expect(201);
+    }
+    for (path, field) in [("/v1/keys", "role"), ("/v1/users", "name"), ("/v1/projects", "id")] {
+        let first = world.get(admin, &format!("{path}?limit=1")).await.expect(200);
+        assert_eq!(first["items"].as_array().unwrap().len(), 1);
+        let Some(token) = first["next_page"].as_str() else {
+            assert_eq!(path, "/v1/projects", "there is one only");
+            continue;
+        };
+        let second = world.get(admin, &format!("{path}?limit=1&page_token={token}")).await.expect(200);
+        assert_ne!(first["items"][0][field], second["items"][0][field]);
+        assert_eq!(world.get(&world.b.admin, &format!("{path}?page_token={token}")).await.problem(400), "invalid");
+    }
+}
