@@ -59,6 +59,7 @@ scenarios! {
     B41_unreachable_is_not_terminated
     B42_a_job_cancelled_by_the_site_is_charged_to_its_end
     B42_a_verdict_gives_back_what_was_charged_beyond_it
+    B42_an_end_that_nobody_can_place_is_charged_to_the_start
     B42_one_empty_listing_proves_nothing
     B44_a_cancel_during_provisioning_leaves_nothing
     B45_an_evicted_gang_returns_once_to_its_place

@@ -5,6 +5,9 @@
 
 pub mod oracle;
 pub mod script;
+
+mod asked;
+mod shown;
 mod words;
 
 use rental::{Command, Event, Failed, Part, Refusal, State, apply, decide, due, next_wakeup, seal};

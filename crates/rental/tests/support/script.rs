@@ -18,7 +18,7 @@
 //! `time passes` lists what falls due at its own instant. `the core is down` lets time go by unplayed up to the next line.
 //! A command without anything beneath must be accepted. Amounts are exact.
 
-use super::{World, words};
+use super::{World, asked, shown, words};
 use rental::{Command, lease};
 use std::{collections::BTreeMap, path::Path};
 use units::{LeaseId, NodeId, TenantId, Time};
@@ -106,7 +106,7 @@ impl Script {
             self.world.settle().map_err(at)?;
         }
         let events = self.world.entries[first..].iter().flat_map(|entry| &entry.events);
-        let happened: Vec<words::Shown> = events.map(|event| words::show(self, event)).collect();
+        let happened: Vec<shown::Shown> = events.map(|event| shown::show(self, event)).collect();
         self.compare(step, refused.as_ref(), &happened)
     }
 
@@ -140,7 +140,7 @@ impl Script {
         &self,
         step: &Step<'_>,
         refused: Option<&rental::Refusal>,
-        happened: &[words::Shown],
+        happened: &[shown::Shown],
     ) -> Result<(), (usize, String)> {
         let (checks, expected): (Vec<_>, Vec<_>) = step.beneath.iter().partition(|(_, text)| text.starts_with("then "));
         let refusal = |text: &str| text.strip_prefix("refused ").map(str::to_owned);
@@ -160,13 +160,13 @@ impl Script {
         }
         for (line, check) in checks {
             let check: Vec<&str> = check.split_whitespace().skip(1).collect();
-            words::check(self, &check).map_err(|wrong| (line, wrong))?;
+            asked::check(self, &check).map_err(|wrong| (line, wrong))?;
         }
         Ok(())
     }
 
-    fn diff(&self, wanted: &[&str], happened: &[words::Shown]) -> Result<(), String> {
-        let matches = |(wanted, shown): (&&str, &words::Shown)| shown.meets(self, wanted);
+    fn diff(&self, wanted: &[&str], happened: &[shown::Shown]) -> Result<(), String> {
+        let matches = |(wanted, shown): (&&str, &shown::Shown)| shown.meets(self, wanted);
         if wanted.len() == happened.len() && wanted.iter().zip(happened).all(matches) {
             return Ok(());
         }

@@ -1,20 +1,18 @@
-//! The words of scenario scripts: commands, events as they are shown, and what can be asked of the state.
+//! The words of scenario scripts, as commands.
 
 use super::script::Script;
-use billing::Account;
 use placement::{DeviceSpec, NodeSpec};
 use rental::{
-    Command, Event, fleet,
-    lease::{self, OnFailure, Status},
+    Command, fleet,
+    lease::{self, OnFailure},
     market, money, tenancy,
 };
-use std::fmt;
 use units::{
-    Accept, AgentId, Ask, Beside, DeviceId, Interval, LeaseId, Micro, NodeId, Observation, Owner, Phase, PoolId, Share, Size,
-    TenantId, Ticks, Time, UnitKind,
+    Accept, AgentId, Ask, Beside, DeviceId, Interval, LeaseId, Micro, NodeId, Observation, Phase, PoolId, Share, Size, TenantId,
+    Ticks, Time, UnitKind,
 };
 
-type Words<'a> = &'a [&'a str];
+pub type Words<'a> = &'a [&'a str];
 
 /// Memory of a card where a script says nothing: an A100-80GB's.
 const CARD_MIB: u32 = 81_920;
@@ -73,18 +71,19 @@ pub fn commands(script: &Script, words: Words<'_>) -> Result<Vec<Command>, Strin
     })
 }
 
-struct Names<'a>(&'a Script);
+/// Names of the script and what they stand for.
+pub struct Names<'a>(pub &'a Script);
 
 impl Names<'_> {
-    fn tenant(&self, name: &str) -> Result<TenantId, String> {
+    pub fn tenant(&self, name: &str) -> Result<TenantId, String> {
         self.0.tenants.get(name).copied().ok_or_else(|| format!("no tenant '{name}'"))
     }
 
-    fn lease(&self, name: &str) -> Result<LeaseId, String> {
+    pub fn lease(&self, name: &str) -> Result<LeaseId, String> {
         self.0.leases.get(name).copied().ok_or_else(|| format!("no lease '{name}'"))
     }
 
-    fn node(&self, name: &str) -> Result<NodeId, String> {
+    pub fn node(&self, name: &str) -> Result<NodeId, String> {
         self.0.nodes.get(name).copied().ok_or_else(|| format!("no node '{name}'"))
     }
 }
@@ -93,12 +92,12 @@ fn number<T: std::str::FromStr>(word: &str) -> Result<T, String> {
     word.parse().map_err(|_| format!("'{word}' is not a number"))
 }
 
-fn cny(word: &str) -> Result<Ticks, String> {
+pub fn cny(word: &str) -> Result<Ticks, String> {
     Ticks::parse_cny(word).map_err(|e| e.to_string())
 }
 
 /// `1.5` as 1,500 thousandths.
-fn thousandths(word: &str) -> Result<u64, String> {
+pub fn thousandths(word: &str) -> Result<u64, String> {
     Ok(u64::try_from(cny(word)?.0 / (Ticks::PER_CNY / 1000)).unwrap_or(0))
 }
 
@@ -298,226 +297,13 @@ fn reports(script: &Script, lease: LeaseId, phase: &str, mut rest: Words<'_>) ->
     Ok(nodes.into_iter().map(|node| Command::Lease(lease::Command::Report { seen: seen(node), since })).collect())
 }
 
-/// An event as a script writes it: the kind without its version, whose it is, and fields.
-pub struct Shown {
-    kind: String,
-    fields: Vec<Field>,
-}
-
-enum Field {
-    Word(String),
-    Money(&'static str, Ticks),
-    At(&'static str, Option<Time>),
-}
-
-impl Shown {
-    /// Whether it is what a line wants: the same kind, and each field that is named.
-    pub fn meets(&self, script: &Script, line: &str) -> bool {
-        let mut words = line.split_whitespace();
-        words.next() == Some(&self.kind) && words.all(|word| self.fields.iter().any(|field| field.is(script, word)))
-    }
-}
-
-impl Field {
-    fn is(&self, script: &Script, word: &str) -> bool {
-        let of = |key: &str| if key.is_empty() { Some(word) } else { word.strip_prefix(key)?.strip_prefix('=') };
-        match self {
-            Field::Word(same) => same == word,
-            Field::Money(key, ticks) => of(key).is_some_and(|amount| cny(amount) == Ok(*ticks)),
-            Field::At(key, time) => of(key).is_some_and(|at| match time {
-                Some(Time::MAX) => at == "never",
-                Some(time) => script.time(at) == Ok(*time),
-                None => at == "none",
-            }),
-        }
-    }
-}
-
-impl fmt::Display for Shown {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.kind)?;
-        self.fields.iter().try_for_each(|field| match field {
-            Field::Word(word) => write!(f, " {word}"),
-            Field::Money(key, ticks) => write!(f, " {key}{}{}", if key.is_empty() { "" } else { "=" }, ticks.amount()),
-            Field::At(key, Some(time)) => write!(f, " {key}={time}"),
-            Field::At(key, None) => write!(f, " {key}=none"),
-        })
-    }
-}
-
-/// Shows an event.
-pub fn show(script: &Script, event: &Event) -> Shown {
-    let kind = event.kind().split('/').next().unwrap_or_default().to_owned();
-    let fields = match event {
-        Event::Lease(_, event) => of_lease(script, event),
-        Event::Money(tenant, event) => of_money(script, *tenant, event),
-        Event::Fleet(event) => of_fleet(script, event),
-        Event::Market(_) | Event::Tenancy(_) => vec![],
-    };
-    Shown { kind, fields }
-}
-
-fn of_lease(script: &Script, event: &lease::Event) -> Vec<Field> {
-    use lease::Event::*;
-    let name = |lease| Field::Word(lease_name(script, lease));
-    match event {
-        Requested(e) => vec![name(e.lease)],
-        Queued(e) => vec![name(e.lease)],
-        Placed(e) => {
-            let cards = e.grants.iter().map(|g| g.slices.len()).sum::<usize>();
-            let of =
-                [format!("attempt={}", e.attempt), format!("devices={cards}"), e.sku.to_string(), format!("milli={}", e.milli)];
-            let nodes = e.grants.iter().map(|g| Field::Word(format!("on={}", node_name(script, g.node))));
-            [name(e.lease)].into_iter().chain(of.map(Field::Word)).chain(nodes).collect()
-        }
-        MemberReady(e) => vec![name(e.lease), Field::Word(node_name(script, e.node))],
-        Started(e) => vec![name(e.lease), Field::At("covered", Some(e.funded_until))],
-        Renewed(e) => vec![name(e.lease), Field::At("covered", Some(e.funded_until)), Field::At("arrears", e.arrears_since)],
-        Extended(e) => vec![name(e.lease), Field::At("until", e.until)],
-        Resized(e) => vec![name(e.lease), Field::Word(format!("milli={}", e.milli)), Field::At("covered", Some(e.funded_until))],
-        Stopping(e) => {
-            let then = Field::Word(format!("then={}", snake(&e.then)));
-            let uncovered = Field::At("uncovered", e.unfunded_from);
-            vec![name(e.lease), Field::Word(snake(&e.reason)), then, Field::Money("charged", e.charged), uncovered]
-        }
-        ServiceEnded(e) => vec![name(e.lease)],
-        MemberGone(e) => vec![name(e.lease), Field::Word(node_name(script, e.node))],
-        Stopped(e) => vec![name(e.lease)],
-        Ended(e) => vec![name(e.lease), Field::Word(snake(&e.reason)), Field::Money("charged", e.charged)],
-    }
-}
-
-fn of_money(script: &Script, tenant: TenantId, event: &money::Event) -> Vec<Field> {
-    use money::Event::*;
-    let moved = |moves: &[billing::Movement]| Field::Money("", moves.iter().map(|m| m.ticks).sum());
-    let span = |from, until| [Field::At("from", Some(from)), Field::At("until", Some(until))];
-    let name = |lease| Field::Word(lease_name(script, lease));
-    match event {
-        PaymentOpened(e) => vec![whose(script, tenant), Field::Word(e.payment.clone()), Field::Money("", e.ticks)],
-        Paid(e) => vec![whose(script, tenant), Field::Word(e.payment.clone()), Field::Money("", e.ticks)],
-        PaymentFailed(e) => {
-            let late = if e.after_settlement { "after-settlement" } else { "before-settlement" };
-            vec![whose(script, tenant), Field::Word(e.payment.clone()), Field::Word(late.into())]
-        }
-        CreditSet(e) => vec![whose(script, tenant), Field::Money("", e.limit)],
-        Adjusted(e) => vec![whose(script, tenant), moved(&e.moves)],
-        Held(e) => vec![name(e.lease), moved(&e.moves)],
-        Charged(e) => [name(e.lease), Field::Money("", e.ticks)].into_iter().chain(span(e.from, e.until)).collect(),
-        Reversed(e) => [name(e.lease), Field::Money("", e.ticks)].into_iter().chain(span(e.from, e.until)).collect(),
-        Released(e) => vec![name(e.lease), moved(&e.moves)],
-        Lost(e) => [name(e.lease), Field::Money("", e.ticks)].into_iter().chain(span(e.from, e.until)).collect(),
-    }
-}
-
-fn of_fleet(script: &Script, event: &fleet::Event) -> Vec<Field> {
-    let name = |lease: &LeaseId| Field::Word(lease_name(script, *lease));
-    match event {
-        fleet::Event::Taken(e) => vec![name(&e.lease)],
-        fleet::Event::Freed(e) => vec![name(&e.lease)],
-        fleet::Event::Cleared(e) => e.leases.iter().map(name).collect(),
-        fleet::Event::NodeMarked(e) => vec![Field::Word(node_name(script, e.node)), Field::Word(snake(&e.mark))],
-        _ => vec![],
-    }
-}
-
-fn whose(script: &Script, tenant: TenantId) -> Field {
-    let named = script.tenants.iter().find(|(_, id)| **id == tenant);
-    Field::Word(named.map_or_else(|| tenant.to_string(), |(name, _)| name.clone()))
-}
-
-fn lease_name(script: &Script, lease: LeaseId) -> String {
+/// A lease's name in the script.
+pub fn lease_name(script: &Script, lease: LeaseId) -> String {
     let named = script.leases.iter().find(|(_, id)| **id == lease);
     named.map_or_else(|| lease.to_string(), |(name, _)| name.clone())
 }
 
-fn node_name(script: &Script, node: NodeId) -> String {
+/// A node's name.
+pub fn node_name(script: &Script, node: NodeId) -> String {
     script.world.state.fleet.nodes.get(&node).map_or_else(|| node.to_string(), |known| known.name.clone())
-}
-
-/// A variant's name as scripts write it.
-fn snake(variant: &impl fmt::Debug) -> String {
-    let mut text = String::new();
-    for c in format!("{variant:?}").chars() {
-        if c.is_uppercase() && !text.is_empty() {
-            text.push('_');
-        }
-        text.extend(c.to_lowercase());
-    }
-    text
-}
-
-/// Holds one `then` line against the state.
-pub fn check(script: &Script, words: Words<'_>) -> Result<(), String> {
-    let (state, names) = (&script.world.state, Names(script));
-    match *words {
-        ["queue", ref waiting @ ..] => {
-            let now: Vec<String> = state.lease.waiting(None).map(|lease| lease_name(script, lease.id)).collect();
-            let now = if now.is_empty() { vec!["empty".to_owned()] } else { now };
-            same(&now.join(" "), &waiting.join(" "))
-        }
-        [cards, "cards", "are", "free"] => {
-            let free: u32 = state.fleet.devices().occupancy().iter().map(|o| o.free_cards).sum();
-            same(&free.to_string(), cards)
-        }
-        ["an", "empty", "node", name] => {
-            let empty = state.fleet.devices().node(names.node(name)?).is_some_and(|node| node.is_empty());
-            same(&empty.to_string(), "true")
-        }
-        [who, "stops", "by", time] => {
-            let at = rental::stop_by(state, names.tenant(who)?, script.world.now);
-            if at == Some(script.time(time)?) { Ok(()) } else { Err(format!("it is {at:?}")) }
-        }
-        [who, "uses", cards, "cards"] => {
-            same(&state.lease.cards_milli_of(names.tenant(who)?).to_string(), &thousandths(cards)?.to_string())
-        }
-        [who, what, amount] if script.tenants.contains_key(who) => {
-            let book = state.money.book(names.tenant(who)?);
-            let is = match what {
-                "wallet" => book.balance(Account::Wallet),
-                "held" => book.balance(Account::Held),
-                "available" => book.available(),
-                "owes" => book.debt(),
-                "charged" => book.totals().charged,
-                "paid" => book.totals().paid,
-                "lost" => -book.balance(Account::Loss),
-                _ => return Err(format!("what is '{what}'?")),
-            };
-            if is == cny(amount)? { Ok(()) } else { Err(format!("it is {}", is.amount())) }
-        }
-        [who, "has", parts, "parts"] => same(&state.part_seq(Owner::from(names.tenant(who)?)).to_string(), parts),
-        [lease, ref is @ ..] => check_lease(script, names.lease(lease)?, is),
-        _ => Err("no such question".into()),
-    }
-}
-
-fn check_lease(script: &Script, lease: LeaseId, words: Words<'_>) -> Result<(), String> {
-    let lease = script.world.state.lease.get(lease);
-    match *words {
-        ["is", "ended"] => same(if lease.is_none() { "ended" } else { "alive" }, "ended"),
-        ["is", status] => {
-            let is = lease.map_or("ended".into(), |l| match l.status {
-                Status::Stopping(_) => "stopping".into(),
-                status => snake(&status),
-            });
-            same(&is, status)
-        }
-        ["is", status, "because", reason] => {
-            check_lease(script, lease.map_or(LeaseId(0), |l| l.id), &["is", status])?;
-            same(&lease.and_then(|l| l.reason).map_or("none".into(), |r| snake(&r)), reason)
-        }
-        ["is", "covered", "until", time] => {
-            let at = lease.map(|l| l.funded_until);
-            if at == Some(script.time(time)?) { Ok(()) } else { Err(format!("it is {at:?}")) }
-        }
-        ["shares", "a", "card", "with", n, "others"] => {
-            let device = lease.and_then(|l| l.slices().next()).map(|s| s.device);
-            let all = script.world.state.lease.all().filter(|l| l.slices().any(|s| Some(s.device) == device)).count();
-            same(&(all - 1).to_string(), n)
-        }
-        _ => Err("no such question".into()),
-    }
-}
-
-fn same(is: &str, wanted: &str) -> Result<(), String> {
-    if is == wanted { Ok(()) } else { Err(format!("it is {is}")) }
 }
