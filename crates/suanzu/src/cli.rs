@@ -161,6 +161,9 @@ pub enum Command {
     Agent(agent::Args),
     /// A rental from the order to the receipt on this machine, in under a minute
     Demo(demo::Args),
+    /// Try this build in worlds that exist in memory only
+    #[command(subcommand)]
+    Simulate(simulate::Verb),
     /// Measure this build on this machine
     #[command(subcommand)]
     Bench(bench::Verb),

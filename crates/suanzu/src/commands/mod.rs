@@ -28,6 +28,7 @@ pub mod receipt;
 pub mod run;
 pub mod serve;
 pub mod settings;
+pub mod simulate;
 pub mod tenant;
 pub mod usage;
 pub mod user;
@@ -67,6 +68,7 @@ pub fn run(command: Command, app: &App) -> Done {
         Command::Agent(args) => agent::run(args, app),
         Command::Demo(args) => demo::run(&args, app),
         Command::Bench(verb) => bench::run(&verb, app),
+        Command::Simulate(verb) => simulate::run(&verb, app),
         Command::Completions(args) => completions::run(&args),
     }
 }

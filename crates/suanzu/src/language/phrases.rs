@@ -17,6 +17,7 @@ phrases! {
     ACTIONS: "ACTIONS", "可用操作";
     AGENT: "AGENT", "节点代理";
     BILLS: "BILLS WORKED OUT AGAIN", "重新核算的账单";
+    BROKEN: "BROKEN", "出错";
     CHANGE: "CHANGE", "变动";
     CLOSED: "CLOSED", "已关闭";
     INSTEAD: "INSTEAD", "可改为";
@@ -36,6 +37,8 @@ phrases! {
     CHECKPOINTS: "CHECKPOINTS", "检查点";
     CLOCK_OFF: "CLOCK OFF (MS)", "时钟偏差（毫秒）";
     CLOCK_OFF_MOST: "MOST A CLOCK MAY BE OFF", "允许的时钟偏差";
+    COMMANDS: "COMMANDS", "命令数";
+    WORLDS: "WORLDS", "模拟世界";
     COMMAND: "COMMAND", "命令";
     COST_SO_FAR: "COST SO FAR", "已产生费用";
     CPU_USED: "CPU", "CPU";

@@ -1,5 +1,6 @@
 //! What the operating system says is running.
 
+use rustix::process::{Pid, Signal, kill_process};
 use std::{collections::BTreeSet, fs};
 
 /// A name in the environment of a test's workload.
@@ -24,6 +25,20 @@ pub fn sleepers(mark: &str) -> BTreeSet<u32> {
         line.split(|byte| *byte == 0).any(|word| word == b"sleep") && !line.starts_with(b"sh\0")
     };
     marked(mark).into_iter().filter(sleeps).collect()
+}
+
+/// Every process whose command line holds this text.
+pub fn named(text: &str) -> BTreeSet<u32> {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let line = |pid: u32| fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    pids.filter(|pid| String::from_utf8_lossy(&line(*pid)).contains(text)).collect()
+}
+
+/// Ends one process without a chance to do anything. It may have ended already.
+pub fn kill(pid: u32) {
+    let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    let _ = kill_process(pid, Signal::KILL);
 }
 
 /// A mark that no other test has.

@@ -7,6 +7,7 @@ use crate::{
 };
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeSet;
+use std::time::{Duration, Instant, SystemTime};
 use units::Time;
 
 /// A parent, a child, and a grandchild whose parent has ended: nobody but its surroundings knows that it belongs here.
@@ -19,6 +20,11 @@ fn rent_tree(world: &World, mark: &str) -> String {
 
 fn both_sleep(mark: &str) -> BTreeSet<u32> {
     until("the child and the orphaned grandchild run", || Some(sleepers(mark)).filter(|pids| pids.len() == 2))
+}
+
+fn wall_clock() -> Time {
+    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    Time(i64::try_from(since_1970.as_millis()).unwrap())
 }
 
 fn time(value: &serde_json::Value) -> Time {
@@ -118,6 +124,31 @@ fn a_lease_outlives_a_server_that_is_killed_and_is_metered_once() {
     let receipt = world.tenant(&["lease", "receipt", &id]);
     let (from, _) = bill::check(&receipt);
     assert_eq!((from, receipt["runs"].as_u64()), (ready, Some(1)), "one run, billed from its start");
+}
+
+#[test]
+fn a_lease_whose_end_nobody_saw_is_charged_to_its_last_sign_of_life() {
+    let mut world = World::start();
+    let mark = os::mark("unseen");
+    let id = rent_tree(&world, &mark);
+    until("all three processes run", || Some(marked(&mark)).filter(|pids| pids.len() >= 3));
+    let rented = Instant::now();
+    until("it has served for a while", || (rented.elapsed() > Duration::from_secs(6)).then_some(()));
+    world.kill();
+    let leases = world.data().join("leases").display().to_string();
+    let shims = os::named(&leases);
+    assert_eq!(shims.len(), 1, "its shim");
+    let (killed, clock) = (Instant::now(), wall_clock());
+    shims.into_iter().chain(marked(&mark)).for_each(os::kill);
+    until("nothing of it is left", || marked(&mark).is_empty().then_some(()));
+    until("nobody looks for a while", || (killed.elapsed() > Duration::from_secs(8)).then_some(()));
+    world.restart();
+    until("it is found to have failed", || (world.lease(&id)["reason"] == "failed").then_some(()));
+    until("it has ended", || (world.lease(&id)["state"] == "ended").then_some(()));
+    let (_, end) = bill::check(&world.tenant(&["lease", "receipt", &id]));
+    // A sign is two seconds old at most. So much is the tenant's; as much again is left to a busy machine.
+    assert!(end.since(clock) < 2_000, "charged for {} ms of no service", end.since(clock));
+    assert!(end.since(clock) > -4_000, "{} ms of service were not charged", -end.since(clock));
 }
 
 #[test]
