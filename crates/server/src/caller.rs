@@ -46,7 +46,8 @@ impl Caller {
     /// Whoever these headers speak for; `None` where nothing that is shown is valid now.
     pub(crate) fn authenticate(app: &App, method: &Method, headers: &HeaderMap) -> Option<Caller> {
         if let Some(authorization) = headers.get(header::AUTHORIZATION) {
-            let secret = authorization.to_str().ok()?.strip_prefix("Bearer ")?.trim();
+            let (scheme, secret) = authorization.to_str().ok()?.split_once(' ')?;
+            let secret = Some(secret.trim()).filter(|_| scheme.eq_ignore_ascii_case("bearer"))?;
             return match secrets::lease_of(app.lease_key(), secret) {
                 Some(lease) => Caller::of_lease(app, lease),
                 None => Caller::of_key(app, app.handle().authenticate(&secrets::sha256(&[secret.as_bytes()]))?),

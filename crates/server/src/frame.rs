@@ -3,7 +3,7 @@
 use crate::{App, Caller, Problem};
 use axum::{
     extract::{MatchedPath, Request, State},
-    http::{HeaderMap, HeaderValue, Method},
+    http::{HeaderMap, HeaderValue, Method, header},
     middleware::Next,
     response::Response,
 };
@@ -28,9 +28,13 @@ pub(crate) async fn frame(State(app): State<App>, mut request: Request, next: Ne
         response = problem.render(&id);
     }
     let code = problem.as_ref().map_or("", Problem::code);
+    let headers = response.headers_mut();
     if let Ok(value) = HeaderValue::from_str(&id) {
-        response.headers_mut().insert("x-request-id", value);
+        headers.insert("x-request-id", value);
     }
+    // Answers may hold secrets that are shown once, and what a tenant wrote must not be taken for a page.
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     let line = Line { method, route, caller, status: response.status().as_u16(), code, took: started.elapsed(), id };
     app.counters().count(line.status, line.took);
     line.log();

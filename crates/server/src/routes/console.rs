@@ -7,7 +7,7 @@ use crate::{
 };
 use axum::{
     extract::State,
-    http::{HeaderMap, StatusCode, header},
+    http::{HeaderMap, HeaderName, StatusCode, header},
     response::{Html, IntoResponse, Redirect, Response},
 };
 use rental::{State as Core, lease::cost_so_far, tenancy::Act};
@@ -73,11 +73,18 @@ async fn index(State(app): State<App>, caller: Result<Caller, Problem>) -> Respo
     }
 }
 
-fn page(body: &str) -> Html<String> {
-    Html(format!(
+/// A page runs no script and shows itself in nobody's frame.
+const CONTENT: (HeaderName, &str) = (
+    header::CONTENT_SECURITY_POLICY,
+    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'",
+);
+
+fn page(body: &str) -> impl IntoResponse {
+    let html = Html(format!(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
          <title>Suanzu</title><style>{STYLE}</style><h1>Suanzu</h1>{body}"
-    ))
+    ));
+    ([CONTENT], html)
 }
 
 const STYLE: &str = "body{font:16px/1.5 system-ui;max-width:60rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}\

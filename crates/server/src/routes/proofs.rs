@@ -80,9 +80,11 @@ async fn tile(State(app): State<App>, uri: Uri) -> Result<Response, Problem> {
 async fn published(app: &App, path: &str) -> Result<Response, Problem> {
     let name = path.trim_start_matches('/').to_owned();
     let kind = if name == "checkpoint" { "text/plain; charset=utf-8" } else { "application/octet-stream" };
+    // A full tile never changes; a partial one is replaced by a wider one, a checkpoint by a later one.
+    let kept = if name == "checkpoint" || name.contains(".p/") { "no-cache" } else { "public, max-age=31536000, immutable" };
     let found = app.blocking(move |app| Ok(proofs::published(app.handle(), &name)?)).await?;
     let bytes = found.ok_or_else(|| Problem::not_found("such part of the log"))?;
-    Ok(([(header::CONTENT_TYPE, kind)], bytes).into_response())
+    Ok(([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, kept)], bytes).into_response())
 }
 
 async fn file(app: &App, owner: Owner, seqs: Vec<u64>) -> Result<Response, Problem> {
