@@ -41,7 +41,8 @@ impl Source for Memory {
     }
 
     fn read(&self, from: u64, visit: &mut dyn FnMut(Stored<'_>) -> ControlFlow<()>) -> Result<(), Failure> {
-        for (seq, row) in (1..).zip(&self.rows).skip(from.saturating_sub(1) as usize) {
+        let from = from.max(1);
+        for (seq, row) in (from..).zip(self.rows.get(from as usize - 1..).unwrap_or_default()) {
             if visit(Stored::decode(seq, row)?).is_break() {
                 break;
             }
