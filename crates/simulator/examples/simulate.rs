@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo run --release -p simulator --example simulate -- faults [SEEDS] [COMMANDS] [FIRST_SEED]
-//! cargo run --release -p simulator --example simulate -- trace PATH [DIVIDE_BY] [SEED]
+//! cargo run --release -p simulator --example simulate -- trace PATH [DIVIDE_BY] [SEED] [NODES]
 //! cargo run --release -p simulator --example simulate -- core
 //! cargo run --release -p simulator --example simulate -- fold [ENTRIES] [LIVE]
 //! ```
@@ -36,6 +36,7 @@ fn main() -> ExitCode {
             let options = replay::Options {
                 divide_by: i64::try_from(number(2, 10)).expect("a small number"),
                 seed: number(3, 1),
+                nodes: arguments.get(4).map(|n| n.parse().expect("a number of nodes")),
                 ..replay::Options::new(arguments.get(1).expect("PATH"))
             };
             match replay::run(&options, &|_, _| {}) {

@@ -8,7 +8,7 @@ fn play(options: Options) -> Report {
 
 #[test]
 fn no_invariant_breaks_while_everything_fails() {
-    let report = play(Options { seeds: 40, commands: 500, ..Options::default() });
+    let report = play(Options { seeds: 40, commands: 300, ..Options::default() });
     if let Some(broken) = report.broken {
         panic!("{broken}");
     }
@@ -47,7 +47,7 @@ fn a_seed_gives_the_same_history_each_time() {
 #[test]
 fn every_broken_build_is_caught_and_its_run_is_shortened() {
     for sabotage in Sabotage::ALL {
-        let report = play(Options { seeds: 8, commands: 300, sabotage: Some(sabotage), ..Options::default() });
+        let report = play(Options { seeds: 100, commands: 150, sabotage: Some(sabotage), ..Options::default() });
         let Some(broken) = report.broken else { panic!("{sabotage:?} went unnoticed: {:?}", report.events) };
         assert!(broken.needed.len() < 100, "{sabotage:?} was not shortened: {} of {}", broken.needed.len(), broken.commands);
         assert!(!broken.tail.is_empty(), "{sabotage:?}: the report shows no entry");

@@ -10,6 +10,8 @@ use units::Ticks;
 
 /// Entries of the journal that a report shows.
 const TAIL: usize = 12;
+/// Characters of an event that it shows.
+const LONGEST: usize = 240;
 
 /// All worlds together.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -94,20 +96,19 @@ impl fmt::Display for Broken {
     }
 }
 
-/// The last entries that concern what a finding names; the last of all where it names nothing.
+/// The last entries that concern what a finding names; the last of all where there are none.
 pub(super) fn tail(disk: &Disk, what: &str) -> Vec<String> {
     let names = named(what);
-    let mut lines: Vec<String> = Vec::new();
+    let mut all: Vec<String> = Vec::new();
     let read = disk.read(1, &mut |stored| {
-        let line = told(&stored);
-        if names.is_empty() || names.iter().any(|name| line.contains(name)) {
-            lines.push(line);
-        }
+        all.push(told(&stored));
         ControlFlow::Continue(())
     });
     if let Err(failure) = read {
-        lines.push(failure.to_string());
+        all.push(failure.to_string());
     }
+    let concerned: Vec<String> = all.iter().filter(|line| names.iter().any(|name| line.contains(name))).cloned().collect();
+    let mut lines = if concerned.is_empty() { all } else { concerned };
     lines.split_off(lines.len().saturating_sub(TAIL))
 }
 
@@ -118,9 +119,18 @@ fn named(what: &str) -> Vec<String> {
     numbers.filter(|number| !number.is_empty()).map(|number| format!("LeaseId({number})")).collect()
 }
 
+/// An event's text, cut where it becomes long.
+fn short(event: &rental::Event) -> String {
+    let text = format!("{event:?}");
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
 fn told(stored: &journal::Stored<'_>) -> String {
     let Ok(header) = stored.header() else { return format!("#{} cannot be read", stored.seq) };
     let parts = stored.parts.iter().filter_map(|part| Part::decode(part.bytes, part.owner).ok());
-    let events: Vec<String> = parts.flat_map(|part| part.events).map(|event| format!("{event:?}")).collect();
+    let events: Vec<String> = parts.flat_map(|part| part.events).map(|event| short(&event)).collect();
     format!("#{} {} {} by {}: {}", header.seq, header.time, header.command, header.actor, events.join("; "))
 }

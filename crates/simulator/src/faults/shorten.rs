@@ -3,7 +3,7 @@
 use super::{Broken, Options, history::History};
 
 /// Worlds that are played for it at most.
-const TRIES: u32 = 200;
+const TRIES: u32 = 300;
 
 pub(super) fn shorten(options: &Options, broken: Broken) -> Broken {
     let mut history = History::of(options, broken.seed);

@@ -5,9 +5,9 @@ use serde::Deserialize;
 use std::{collections::BTreeMap, path::Path};
 use units::{Beside, Size};
 
-/// Nodes where none are asked for: 384 cards against 254 that the trace keeps busy on average, so that there is a queue
-/// at its peaks.
-pub(super) const NODES: u32 = 48;
+/// Nodes where none are asked for: 768 cards against 254 that the trace keeps busy on average, so that there is a queue
+/// at its peaks and none between them.
+pub(super) const NODES: u32 = 96;
 /// Cards of a node.
 const CARDS: u32 = 8;
 

@@ -43,7 +43,8 @@ pub(crate) struct Site {
     pace: Pace,
     agent: Agent,
     pub driver: Simulated,
-    random: Random,
+    /// Names the stream of the line's chances.
+    stream: u64,
     /// The node's monotonic clock less true time: ages and deadlines are kept in it.
     offset_ms: i64,
     /// How far the node's wall clock is ahead of the control plane's.
@@ -70,7 +71,7 @@ impl Site {
             pace,
             offset_ms: random.within(-1_000_000_000, 1_000_000_000),
             skew_ms: random.within(-2_000, 2_000),
-            random,
+            stream: random.next(),
             line: Line::default(),
             cut_until: now,
             down_until: None,
@@ -161,18 +162,20 @@ impl Site {
         }
     }
 
-    /// What becomes of a call that is made now.
-    pub fn fate(&mut self, now: Time) -> Fate {
+    /// What becomes of a call that is made now. By the instant, not by the number of calls before: so that a run which is
+    /// shortened keeps its chances.
+    pub fn fate(&self, now: Time) -> Fate {
         if now < self.cut_until {
             return Fate::Lost;
         }
-        let at = u32::try_from(self.random.below(1000)).unwrap_or(0);
+        let mut random = Random::of(self.stream, now.0.unsigned_abs());
+        let at = u32::try_from(random.below(1000)).unwrap_or(0);
         let Line { lost, unanswered, late } = self.line;
         match at {
             _ if at < lost => Fate::Lost,
             _ if at < lost + unanswered => Fate::Unanswered,
             // Up to ten minutes: what a proxy may hold back and still deliver.
-            _ if at < lost + unanswered + late => Fate::Late(self.random.within(1_000, 600_000)),
+            _ if at < lost + unanswered + late => Fate::Late(random.within(1_000, 600_000)),
             _ => Fate::Answered,
         }
     }
