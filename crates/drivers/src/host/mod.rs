@@ -63,6 +63,14 @@ fn environment(order: &Order) -> Result<BTreeMap<String, String>, Failure> {
     }
 }
 
+/// Longest time between TERM and KILL: what the server takes of an order. A longer one would be a lease that cannot be ended.
+const LONGEST_GRACE_MS: u64 = 120_000;
+
+/// The time between TERM and KILL of a workload, whoever ordered it.
+fn grace_ms(order: &Order) -> u64 {
+    u64::from(order.workload.grace_ms).min(LONGEST_GRACE_MS)
+}
+
 /// A deadline of the agent's time, in milliseconds since the machine's start.
 fn deadline(stop_by: Option<Time>, now: Time) -> Option<u64> {
     stop_by.map(|stop_by| clock::since_boot_ms().saturating_add(u64::try_from(stop_by.since(now)).unwrap_or(0)))

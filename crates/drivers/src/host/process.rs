@@ -8,12 +8,14 @@ use super::{
     logs,
     record::{End, Record, State},
     session,
-    shim::{ShimCommand, kill_leftovers},
+    shim::{LONGEST_SLEEP_MS, ShimCommand, kill, kill_leftovers},
     sign::Sign,
 };
 use crate::{Driver, Failure, Listing, LogRequest, Observed, Order, Session};
 use protocol::Instance;
+use rustix::process::Signal;
 use std::{
+    collections::BTreeMap,
     fs::OpenOptions,
     io::Read,
     path::PathBuf,
@@ -24,6 +26,12 @@ use units::{Phase, Time};
 
 /// A shim writes its first record within milliseconds; one that has not by then was never started, or died at once.
 const SHIM_COMES_UP_MS: u64 = 10_000;
+
+/// A shim that gave no sign of life for three of its intervals may have been stopped, by its own workload too.
+const SILENT_MS: u64 = 3 * LONGEST_SLEEP_MS;
+
+/// What a shim is given beyond the grace to end its tree and to keep the last output. Then the agent ends it.
+const SHIM_ENDS_MS: u64 = 5_000;
 
 /// How process leases are run on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +55,8 @@ pub struct Processes {
     cgroups: Cgroups,
     /// Shims that this agent started, to be waited for.
     shims: Vec<Child>,
+    /// Since when each is to end. A new agent counts anew.
+    ends: BTreeMap<Instance, Sign>,
 }
 
 impl Processes {
@@ -54,7 +64,7 @@ impl Processes {
     pub fn new(log: &str, settings: ProcessSettings, cgroups: Cgroups) -> Result<Processes, Failure> {
         super::check_log(log)?;
         let settings = ProcessSettings { state: super::absolute(&settings.state)?, ..settings };
-        Ok(Processes { log: log.into(), settings, cgroups, shims: Vec::new() })
+        Ok(Processes { log: log.into(), settings, cgroups, shims: Vec::new(), ends: BTreeMap::new() })
     }
 
     fn folder(&self, instance: Instance) -> Folder {
@@ -80,7 +90,7 @@ impl Processes {
             shim: self.settings.shim.args.clone(),
             env,
             mark,
-            grace_ms: u64::from(order.workload.grace_ms),
+            grace_ms: super::grace_ms(order),
             cgroups: self.cgroups.leaves(&self.group(order.instance)),
             output: self.settings.output,
             run_as: self.settings.run_as,
@@ -113,12 +123,36 @@ impl Processes {
     fn observed(&self, log: &str, instance: Instance, folder: &Folder) -> Result<Option<Observed>, Failure> {
         let seen = |(phase, ago_ms), born| Observed { instance, log: log.into(), born, phase, ago_ms };
         if let Some(record) = folder.record()? {
+            if log == &*self.log {
+                rouse(folder, &record);
+            }
             return Ok(Some(seen(folder.phase(&record), record.born)));
         }
         // No record: the shim is coming up, or never did. No order: the folder was removed meanwhile.
         let Some(order) = folder.order::<ShimOrder>()? else { return Ok(None) };
         Ok(Some(seen(without_record(&order), order.born)))
     }
+}
+
+/// Continues a shim that lives and is silent; it changes nothing for one that was not stopped.
+fn rouse(folder: &Folder, record: &Record) {
+    if !record.has_ended() && record.last_alive_ms(&Sign::now(), Sign::read(&folder.sign_file())) > SILENT_MS {
+        record.shim.signal(Signal::CONT);
+    }
+}
+
+/// Ends a workload whose shim was told at `asked` and has not. Repeated until nothing is left.
+fn end_for_shim(folder: &Folder, order: &ShimOrder, record: Record, asked: &Sign) -> Result<(), Failure> {
+    record.shim.signal(Signal::CONT);
+    // The shim comes last: while it lives, whatever detaches itself stays its descendant.
+    if kill(order, record.shim.pid) || !record.shim.kill() {
+        return Ok(());
+    }
+    let (end, since) = match record.state {
+        State::Ending(end) => (end, record.since),
+        _ => (End::Requested, asked.clone()),
+    };
+    folder.set_record(&Record { state: State::Ended(end), since, ..record })
 }
 
 fn without_record(order: &ShimOrder) -> (Phase, u64) {
@@ -179,11 +213,19 @@ impl Driver for Processes {
     fn end(&mut self, instance: Instance, _now: Time) -> Result<(), Failure> {
         self.wait_for_shims();
         let folder = self.folder(instance);
-        let Some(order) = folder.order::<ShimOrder>()? else { return folder.remove() };
-        let alive = match folder.record()? {
+        let Some(order) = folder.order::<ShimOrder>()? else {
+            self.ends.remove(&instance);
+            return folder.remove();
+        };
+        let asked = self.ends.entry(instance).or_insert_with(Sign::now);
+        let record = folder.record()?;
+        let alive = match &record {
             Some(record) => record.shim.is_alive() && !record.has_ended(),
             None => matches!(without_record(&order).0, Phase::Starting(_)),
         };
+        if let Some(record) = record.filter(|_| alive && asked.ago_ms() > order.grace_ms.saturating_add(SHIM_ENDS_MS)) {
+            return end_for_shim(&folder, &order, record, asked);
+        }
         if alive {
             let control = folder.control()?;
             return if control.end { Ok(()) } else { folder.set_control(&Control { end: true, ..control }) };
@@ -193,7 +235,9 @@ impl Driver for Processes {
             return Ok(());
         }
         cgroups::remove(&order.cgroups)?;
-        folder.remove()
+        folder.remove()?;
+        self.ends.remove(&instance);
+        Ok(())
     }
 
     fn set_deadline(&mut self, instance: Instance, stop_by: Option<Time>, now: Time) -> Result<(), Failure> {

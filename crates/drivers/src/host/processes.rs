@@ -5,7 +5,8 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs,
+    fs, thread,
+    time::Duration,
 };
 
 /// One process, told apart from any later one with the same number.
@@ -26,9 +27,32 @@ impl Mark {
         Mark { pid, start_ticks: stat(pid).map_or(0, |stat| stat.start_ticks), boot: clock::boot_id() }
     }
 
-    /// Whether this very process still runs.
+    /// Whether this very process still runs; one that was stopped does.
     pub(crate) fn is_alive(&self) -> bool {
-        self.boot == clock::boot_id() && stat(self.pid).is_some_and(|s| s.start_ticks == self.start_ticks && !s.is_dead())
+        self.stat().is_some()
+    }
+
+    /// Sends a signal to this very process, if it still runs.
+    pub(crate) fn signal(&self, signal: Signal) {
+        self.stat().iter().for_each(|stat| stat.signal(signal));
+    }
+
+    /// Kills it and waits for its end, though not for long; whether it has ended.
+    pub(crate) fn kill(&self) -> bool {
+        self.signal(Signal::KILL);
+        // A killed process is gone within milliseconds, unless the kernel holds it in a device's driver.
+        (0..100).any(|_| {
+            let ended = !self.is_alive();
+            if !ended {
+                thread::sleep(Duration::from_millis(5));
+            }
+            ended
+        })
+    }
+
+    fn stat(&self) -> Option<Stat> {
+        let is_it = |stat: &Stat| stat.start_ticks == self.start_ticks && !stat.is_dead();
+        stat(self.pid).filter(is_it).filter(|_| self.boot == clock::boot_id())
     }
 }
 

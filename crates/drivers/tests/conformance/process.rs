@@ -148,6 +148,35 @@ fn a_killed_shim_fails_the_lease_and_leaves_nothing_without_control_groups() {
 }
 
 #[test]
+fn a_shim_that_its_workload_stopped_once_is_continued() {
+    let mut bench = Bench::new(Box::new(Machine::plain()));
+    bench.run_exactly(1, shell("kill -STOP $PPID; sleep 600"), None);
+    bench.until_ready(1);
+    bench.end_and_wait(1);
+}
+
+fn a_workload_that_keeps_its_shim_stopped_is_ended_as_asked(machine: Machine) {
+    let mut bench = Bench::new(Box::new(machine));
+    let stops = "trap '' TERM; (setsid sh -c \"trap '' TERM; sleep 600\" &); while :; do kill -STOP $PPID; done";
+    bench.run_exactly(1, shell(stops), None);
+    bench.until("both run", |bench| bench.count(1) >= 3);
+    bench.end_and_wait(1);
+    let failed = |phase: &Phase| matches!(phase, Phase::Failed(_));
+    let mut seen = bench.heard.iter().flat_map(|report| &report.observations);
+    assert!(!seen.any(|seen| failed(&seen.phase)), "it was ended as asked: {:?}", bench.heard);
+}
+
+#[test]
+fn a_workload_that_keeps_its_shim_stopped_is_ended_as_asked_with_control_groups() {
+    a_workload_that_keeps_its_shim_stopped_is_ended_as_asked(Machine::grouped());
+}
+
+#[test]
+fn a_workload_that_keeps_its_shim_stopped_is_ended_as_asked_without_control_groups() {
+    a_workload_that_keeps_its_shim_stopped_is_ended_as_asked(Machine::plain());
+}
+
+#[test]
 fn an_end_that_nobody_saw_counts_from_the_last_sign_of_life() {
     let mut bench = Bench::new(Box::new(Machine::plain()));
     bench.run(1, Kind::Waits);

@@ -27,7 +27,7 @@ pub(super) struct Marks {
 
 impl Marks {
     pub(super) fn of(log: &str, order: &Order) -> Marks {
-        let grace_ms = u64::from(order.workload.grace_ms);
+        let grace_ms = crate::host::grace_ms(order);
         Marks { log: log.to_owned(), instance: order.instance, born: order.born, grace_ms }
     }
 

@@ -10,8 +10,9 @@ mod tree;
 mod watch;
 
 pub(crate) use output::rotated;
+pub(crate) use run::LONGEST_SLEEP_MS;
 pub(crate) use stage::{Job, Stdin, hand_over};
-pub(crate) use tree::kill_leftovers;
+pub(crate) use tree::{kill, kill_leftovers};
 pub(crate) use watch::WatchOrder;
 
 use super::folder::Folder;

@@ -30,7 +30,7 @@ use std::{
 
 /// Between two signs of life: as much as a tenant is given where nobody saw the end, for a write of one page each.
 /// After the machine was suspended a deadline is late by no more than this.
-const LONGEST_SLEEP_MS: u64 = 2_000;
+pub(crate) const LONGEST_SLEEP_MS: u64 = 2_000;
 
 /// Between two rounds of KILL: a process that forks while it is listed is caught by the next.
 const KILL_AGAIN_MS: u64 = 20;

@@ -21,9 +21,17 @@ fn without_shim(order: &ShimOrder) -> impl Iterator<Item = Stat> {
     grouped.filter(|stat| !stat.is_dead()).chain(processes::with_environment(&order.mark))
 }
 
+/// Kills the tree of a shim that lives and does not end it; whether anything was there.
+pub(crate) fn kill(order: &ShimOrder, shim: i32) -> bool {
+    kill_all(&of(order, shim))
+}
+
 /// Kills what a dead shim left behind; whether anything was there.
 pub(crate) fn kill_leftovers(order: &ShimOrder) -> bool {
-    let left = processes::distinct(without_shim(order));
+    kill_all(&processes::distinct(without_shim(order)))
+}
+
+fn kill_all(left: &[Stat]) -> bool {
     left.iter().for_each(|stat| stat.signal(Signal::KILL));
     !left.is_empty()
 }
