@@ -75,3 +75,40 @@ fn grace_ms(order: &Order) -> u64 {
 fn deadline(stop_by: Option<Time>, now: Time) -> Option<u64> {
     stop_by.map(|stop_by| clock::since_boot_ms().saturating_add(u64::try_from(stop_by.since(now)).unwrap_or(0)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use protocol::{Generation, Instance};
+    use units::{Grant, LeaseId, NodeId, Workload};
+
+    fn order(grace_ms: u32) -> Order {
+        let (lease, node) = (LeaseId(1), NodeId(1));
+        Order {
+            instance: Instance { lease, attempt: 1, node },
+            born: Generation { epoch: 1, seq: 1 },
+            node: "n".into(),
+            workload: Workload { grace_ms, ..Workload::default() },
+            grant: Grant { node, cpu_milli: 1_000, memory_mib: 64, slices: vec![], exclusive: false },
+            devices: vec![],
+            env: BTreeMap::new(),
+            stop_by: None,
+        }
+    }
+
+    #[test]
+    fn no_order_has_a_grace_of_more_than_two_minutes() {
+        let settings = ProcessSettings {
+            state: "/nowhere".into(),
+            shim: ShimCommand { program: "/nowhere".into(), args: vec![] },
+            output: OutputLimits::default(),
+            max_processes: 0,
+            run_as: None,
+        };
+        let processes = Processes::new("ab", settings, Cgroups::default()).expect("the log's id is sound");
+        for (ordered, kept) in [(0, 0), (119_999, 119_999), (120_000, 120_000), (120_001, 120_000), (u32::MAX, 120_000)] {
+            assert_eq!(processes.order(&order(ordered)).expect("it can be run").grace_ms, kept);
+            assert_eq!(grace_ms(&order(ordered)), kept);
+        }
+    }
+}

@@ -77,7 +77,7 @@ impl Processes {
         format!("{short}_{}", folder::name(instance))
     }
 
-    fn order(&self, order: &Order) -> Result<ShimOrder, Failure> {
+    pub(super) fn order(&self, order: &Order) -> Result<ShimOrder, Failure> {
         let mark = format!("SUANZU_WORKLOAD={}/{}", self.log, folder::name(order.instance));
         let mut env = super::environment(order)?;
         env.insert("SUANZU_WORKLOAD".into(), mark["SUANZU_WORKLOAD=".len()..].into());
