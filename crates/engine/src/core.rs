@@ -131,6 +131,10 @@ impl Engine {
             return 0;
         }
         let now = now.max(self.ahead.time);
+        if self.published.stopped().is_some() {
+            // The disk may have room again: find out without waiting for somebody's wish.
+            self.open.batch.directory.push(directory::probe(now));
+        }
         let heard = self.published.liveness().due_to_keep(now);
         self.open.batch.directory.extend(heard.into_iter().map(|(agent, at)| directory::heard(agent, at)));
         let verdicts = self.published.liveness().verdicts(&self.ahead, now);

@@ -1,7 +1,8 @@
 //! The directory: what must not stand in the journal (names, programs, secrets' hashes), by id, erasable.
 //!
 //! Keys are text: `name/ID`, `workload/LEASE`, `devices/NODE` (JSON list of uuids), `label/KEY`, `secret/HEX` (the key's
-//! number, 8 bytes big-endian), `heard/AGENT` (when the agent was last heard, milliseconds, 8 bytes big-endian).
+//! number, 8 bytes big-endian), `heard/AGENT` (when the agent was last heard, milliseconds, 8 bytes big-endian), `probe`
+//! (when writing was last tried after a failure).
 
 use crate::Attach;
 use journal::{Change, Failure, Source};
@@ -88,6 +89,11 @@ pub(crate) fn changes(attach: &Attach, events: &[Event]) -> Vec<Change> {
 fn key_changes(key: KeyId, hash: &[u8; 32], label: &str) -> Vec<Change> {
     let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
     vec![put(format!("secret/{hex}"), key.0.to_be_bytes().into()), put(format!("label/{key}"), label.into())]
+}
+
+/// Something to write, to see whether it can be written.
+pub(crate) fn probe(at: Time) -> Change {
+    put("probe".into(), at.0.to_be_bytes().into())
 }
 
 /// Keeps when an agent was last heard.

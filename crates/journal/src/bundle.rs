@@ -7,6 +7,8 @@
 //! key         the log's public key, in the `public` form of `note`; compare it with the one you were given
 //! owner       0 the operator, else the tenant's number
 //! checkpoint  the signed checkpoint, see `checkpoint`
+//! whole       whether these are all of the owner's parts from the first to the last; else they are a selection, such as
+//!             those of one lease, and what lies between is not shown
 //! parts       in order of seq:
 //!   seq         the entry
 //!   number      which part of the entry: 1 the first after the header
@@ -19,6 +21,7 @@
 use crate::{
     Checkpoint, Failure, Hash, Keys, Source,
     proof::{LogProof, Prover},
+    verify::PartStart,
 };
 use serde::{Deserialize, Serialize};
 use std::ops::{ControlFlow, RangeInclusive};
@@ -38,6 +41,8 @@ pub struct Bundle {
     pub owner: Owner,
     /// The signed checkpoint that every proof leads to.
     pub checkpoint: String,
+    /// Whether these are all of the owner's parts from the first to the last.
+    pub whole: bool,
     /// The parts, in order of seq.
     pub parts: Vec<ProvenPart>,
 }
@@ -85,7 +90,8 @@ impl Bundle {
             }
         }
         let key = keys.verifier().to_string();
-        Ok(Bundle { format: FORMAT.into(), key, owner, checkpoint: checkpoint.into(), parts })
+        let whole = is_whole(&parts);
+        Ok(Bundle { format: FORMAT.into(), key, owner, checkpoint: checkpoint.into(), whole, parts })
     }
 
     /// Which entries in `range` have a part of this owner.
@@ -117,6 +123,12 @@ impl Bundle {
             Err(Failure::invalid(format!("this build reads {FORMAT}, not {}", bundle.format)))
         }
     }
+}
+
+/// Whether each part is the owner's next.
+fn is_whole(parts: &[ProvenPart]) -> bool {
+    let counts: Vec<Option<u64>> = parts.iter().map(|part| PartStart::decode(&part.bytes).ok().map(|s| s.part_seq)).collect();
+    counts.windows(2).all(|pair| pair[0].zip(pair[1]).is_some_and(|(before, after)| after == before + 1))
 }
 
 impl ProvenPart {

@@ -246,6 +246,22 @@ fn a_bundle_shows_an_owners_parts_and_a_change_in_any_of_them() {
 }
 
 #[test]
+fn a_selection_of_parts_says_that_it_is_one_and_is_sound() {
+    let mut store = Memory::new(Keys::from_seed(5));
+    let head = store.append(&Samples::new(store.keys().log()).batch(300)).unwrap();
+    let checkpoint = store.keys().checkpoint(&head);
+    let every_other: Vec<u64> = Bundle::seqs(&store, Owner(3), 1..=300).unwrap().into_iter().step_by(2).collect();
+    let mut bundle = Bundle::make(&store, store.keys(), Owner(3), &every_other, &checkpoint).unwrap();
+    let check = |bundle: &Bundle| verify::bundle(bundle.to_json().as_bytes(), Some(store.keys().verifier())).unwrap();
+    assert!(!bundle.whole && check(&bundle).sound());
+    bundle.parts.swap(0, 1);
+    assert!(!check(&bundle).sound(), "a selection is in order");
+    bundle.parts.swap(0, 1);
+    bundle.whole = true;
+    assert!(!check(&bundle).sound(), "what claims to be whole has no gap");
+}
+
+#[test]
 fn a_bundle_tells_a_neighbours_bytes_to_nobody() {
     let mut store = Memory::new(Keys::from_seed(5));
     let head = store.append(&Samples::new(store.keys().log()).batch(50)).unwrap();

@@ -85,6 +85,7 @@ scenarios! {
     queue_an_impossible_or_unpaid_head_blocks_nobody
     queue_the_hold_does_not_shrink_while_waiting
     resize_is_given_back_at_the_size_charged
+    resize_who_takes_less_needs_no_more_money
     resize_within_limits_and_money
     server_priced_as_a_server
     stop_start_and_destroy_cross

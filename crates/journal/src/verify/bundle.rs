@@ -22,7 +22,7 @@ pub fn bundle(json: &[u8], key: Option<&Verifier>) -> Result<Report, Failure> {
         }
     };
     (report.size, report.root, report.checkpoints) = (checkpoint.size, Some(checkpoint.root), 1);
-    let mut order = Parts::new(false);
+    let mut order = if bundle.whole { Parts::of_a_stretch() } else { Parts::of_a_selection() };
     let mut last = 0;
     for part in &bundle.parts {
         if part.seq <= last {

@@ -42,7 +42,7 @@ pub(super) struct Order {
 
 impl Order {
     pub(super) fn new(log: LogId) -> Order {
-        Order { log, last: None, parts: Parts::new(true) }
+        Order { log, last: None, parts: Parts::of_a_log() }
     }
 
     /// Passes over an entry that cannot be read.
@@ -84,6 +84,8 @@ impl Order {
 pub(super) struct Parts {
     // Whether the first part seen of an owner must be his first of all.
     from_the_first: bool,
+    // Whether parts may be missing between those that are seen.
+    selected: bool,
     // Entries that could not be read: each may have held a part of anybody.
     unreadable: u64,
     // Each owner's last part, and how many entries could not be read before it.
@@ -91,8 +93,19 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    pub(super) fn new(from_the_first: bool) -> Parts {
-        Parts { from_the_first, unreadable: 0, last: BTreeMap::new() }
+    /// All parts of a whole log.
+    pub(super) fn of_a_log() -> Parts {
+        Parts { from_the_first: true, selected: false, unreadable: 0, last: BTreeMap::new() }
+    }
+
+    /// All parts of an owner between two entries.
+    pub(super) fn of_a_stretch() -> Parts {
+        Parts { from_the_first: false, ..Parts::of_a_log() }
+    }
+
+    /// Some parts of an owner, such as those of one lease.
+    pub(super) fn of_a_selection() -> Parts {
+        Parts { selected: true, ..Parts::of_a_stretch() }
     }
 
     /// Checks the next part of an owner; the entry's time is not known of a bundle.
@@ -121,7 +134,8 @@ impl Parts {
             None if self.from_the_first => (1, self.unreadable),
             None => return,
         };
-        if !(expected..=expected + unreadable).contains(&start.part_seq) {
+        let missing = if self.selected { u64::MAX - expected } else { unreadable };
+        if !(expected..=expected + missing).contains(&start.part_seq) {
             wrong(format!("it is part {} of its owner where {expected} is next", start.part_seq));
         }
     }

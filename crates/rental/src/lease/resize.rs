@@ -57,8 +57,11 @@ fn in_place(draft: &mut Draft<'_>, lease: &Lease, wanted: Ask) -> Result<(), Ref
     let left = (run.held - charged).or_zero();
     let hour = tariff.micro.rate(tariff.milli).over(HOUR_MS);
     let more = (hour - left).or_zero();
-    let book = *draft.book(lease.tenant);
-    board::check_funds(root, lease.tenant, &book, more)?;
+    // Who takes less needs no more money than he has.
+    if lease.priced.is_none_or(|priced| tariff.milli > priced.milli) {
+        let book = *draft.book(lease.tenant);
+        board::check_funds(root, lease.tenant, &book, more)?;
+    }
     let held = left + draft.hold(lease.tenant, lease.id, more);
     let funded_until = affords(&root.market.prices, tariff.id, tariff.milli, draft.now, held.min(hour.max(Ticks::ZERO)));
     swap(draft, lease, old, &grant);

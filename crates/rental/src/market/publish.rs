@@ -20,6 +20,11 @@ const SLACK_MS: i64 = 60_000;
 /// Ten million yuan an hour: no card costs that, and every product of price, quantity and time stays far inside 128 bits.
 const MOST: Micro = Micro::from_cny(10_000_000);
 
+/// A model's name is for ever in the price book, and is shown to everybody.
+fn plain(model: &str) -> bool {
+    (1..=128).contains(&model.len()) && model.chars().all(|c| c.is_ascii_alphanumeric() || "-_.+".contains(c))
+}
+
 pub(super) fn decide(market: &State, now: Time, from: Time, prices: &[Price]) -> Result<Event, Refusal> {
     let from = if now.since(from) <= SLACK_MS { from.max(now) } else { from };
     if from < now {
@@ -31,8 +36,11 @@ pub(super) fn decide(market: &State, now: Time, from: Time, prices: &[Price]) ->
     if let Some(wrong) = prices.iter().find(|p| p.micro < Micro(0) || p.micro > MOST) {
         return Err(Refusal::invalid("prices", format!("{}: a price is between 0 and {MOST} CNY an hour", wrong.sku)));
     }
-    if prices.iter().any(|p| p.sku.model().is_some_and(|model| model.is_empty() || model.len() > 128)) {
-        return Err(Refusal::invalid("prices", "a model's name has 1 to 128 bytes"));
+    if let Some(wrong) = prices.iter().find(|p| !p.sku.model().is_none_or(plain)) {
+        return Err(Refusal::invalid(
+            "prices",
+            format!("{:?}: a model is 1 to 128 letters, digits, '-', '_', '.' or '+'", wrong.sku),
+        ));
     }
     let mut next = market.prices.len();
     let mut items: Vec<PriceItem> = Vec::with_capacity(prices.len());
