@@ -4,11 +4,14 @@
 //! cargo run --release -p simulator --example simulate -- faults [SEEDS] [COMMANDS] [FIRST_SEED]
 //! cargo run --release -p simulator --example simulate -- trace PATH [DIVIDE_BY] [SEED] [NODES]
 //! cargo run --release -p simulator --example simulate -- core
-//! cargo run --release -p simulator --example simulate -- fold [ENTRIES] [LIVE]
+//! cargo run --release -p simulator --example simulate -- fold [ENTRIES] [LIVE] [FOLDER]
 //! ```
 
 use simulator::{bench, faults, replay};
 use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
             let options = bench::replay::Options {
                 entries: number(1, 1_000_000),
                 live: number(2, 100_000),
+                folder: arguments.get(3).map(Into::into),
                 exec: Some(vec![exec.into(), "open".into()]),
                 ..bench::replay::Options::default()
             };

@@ -8,7 +8,7 @@ fn play(options: Options) -> Report {
 
 #[test]
 fn no_invariant_breaks_while_everything_fails() {
-    let report = play(Options { seeds: 40, commands: 300, ..Options::default() });
+    let report = play(Options { seeds: 40, commands: 800, ..Options::default() });
     if let Some(broken) = report.broken {
         panic!("{broken}");
     }

@@ -2,13 +2,14 @@
 
 use super::BenchReport;
 use engine::{Engine, Snapshots, Submission};
-use journal::{Options as StoreOptions, Sqlite, Store, Synchronous};
+use journal::{Options as StoreOptions, Source, Sqlite, Store, Synchronous};
 use placement::NodeSpec;
-use rental::{Command, State, fleet, lease, market, money, tenancy};
+use rental::{Command, Part, State, apply, fleet, lease, market, money, tenancy};
 use std::{
     collections::VecDeque,
     ffi::OsString,
     io::{self, BufRead, BufReader},
+    ops::ControlFlow,
     path::{Path, PathBuf},
     process::{Command as Process, Stdio},
     time::Instant,
@@ -20,6 +21,8 @@ use units::{
 
 /// Entries in one append while the journal is built: nobody waits for them.
 const BATCH: u64 = 4_096;
+/// Entries that are decoded before they are applied, as in a fold.
+const CHUNK: usize = 512;
 /// Leases per tenant: what a part's owner costs shows only with many of them.
 const PER_TENANT: u64 = 10;
 /// Cores of a node; each lease has one.
@@ -87,6 +90,13 @@ pub fn replay(options: &Options, progress: &dyn Fn(u64)) -> Result<BenchReport, 
         f64::from(u32::try_from(options.entries).unwrap_or(u32::MAX)) / seconds,
         "1/s",
     );
+    let halves = (0..options.rounds.max(1)).map(|_| halves_once(folder)).collect::<Result<Vec<_>, _>>()?;
+    for (metric, seconds) in [
+        ("journal.decode_entries_per_second", halves.iter().map(|h| h.decode).fold(f64::MAX, f64::min)),
+        ("core.apply_entries_per_second", halves.iter().map(|h| h.apply).fold(f64::MAX, f64::min)),
+    ] {
+        report.add(metric, &labels, f64::from(u32::try_from(options.entries).unwrap_or(u32::MAX)) / seconds, "1/s");
+    }
     for (name, with) in [("one interval old", true), ("none", false)] {
         let seconds = median(options.rounds, || restart_once(folder, options, with))?;
         report.add("restart.seconds", &[labels[0], labels[1], ("snapshot", name)], seconds, "s");
@@ -125,6 +135,35 @@ fn fold_once(folder: &Path) -> Result<f64, BenchError> {
     let seconds = start.elapsed().as_secs_f64();
     assert_eq!(state.seq, store.head().size, "all of it was folded");
     Ok(seconds)
+}
+
+/// Seconds of one thread for each half of a fold, which runs them on two.
+#[derive(Default)]
+struct Halves {
+    decode: f64,
+    apply: f64,
+}
+
+fn halves_once(folder: &Path) -> Result<Halves, BenchError> {
+    let store = Sqlite::open(folder, &StoreOptions::default())?;
+    let mut state = State::default();
+    let mut halves = Halves::default();
+    let mut entries: Vec<Vec<Part>> = Vec::with_capacity(CHUNK);
+    let mut began = Instant::now();
+    store.read(1, &mut |stored| {
+        let part =
+            |part: &journal::PartRef<'_>| Part::decode(part.bytes, part.owner).expect("the builder writes what it can read");
+        entries.push(stored.parts.iter().map(part).collect());
+        if entries.len() == CHUNK {
+            halves.decode += began.elapsed().as_secs_f64();
+            began = Instant::now();
+            entries.drain(..).for_each(|parts| apply(&mut state, parts));
+            halves.apply += began.elapsed().as_secs_f64();
+            began = Instant::now();
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(halves)
 }
 
 fn restart_once(folder: &Path, options: &Options, with_snapshots: bool) -> Result<f64, BenchError> {
