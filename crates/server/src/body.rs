@@ -99,12 +99,17 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
         }
         .map_err(|(pointer, error)| {
             if error.is_data() {
-                Problem::field(pointer, error.to_string())
+                Problem::field(pointer, placeless(&error))
             } else {
                 Problem::new("malformed", error.to_string())
             }
         })
     })
+}
+
+/// A key as a pointer names it (RFC 6901).
+pub(crate) fn escaped(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
 }
 
 /// RFC 6901.
@@ -114,13 +119,20 @@ fn pointer(path: &serde_path_to_error::Path) -> String {
     for segment in path.iter() {
         match segment {
             Segment::Seq { index } => pointer.push_str(&format!("/{index}")),
-            Segment::Map { key } => pointer.push_str(&format!("/{}", key.replace('~', "~0").replace('/', "~1"))),
+            Segment::Map { key } => pointer.push_str(&format!("/{}", escaped(key))),
             // The name of a variant is the key of its object.
             Segment::Enum { variant } => pointer.push_str(&format!("/{variant}")),
             Segment::Unknown => {}
         }
     }
     pointer
+}
+
+/// What is wrong; where it is, the pointer says better than line and column.
+fn placeless(error: &serde_json::Error) -> String {
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    let text = error.to_string();
+    text.strip_suffix(&place).unwrap_or(&text).to_owned()
 }
 
 #[cfg(test)]

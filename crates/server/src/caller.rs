@@ -6,8 +6,12 @@ use axum::{
     http::{HeaderMap, Method, header, request::Parts},
 };
 use rental::tenancy::{Act, Role, may};
-use std::fmt;
+use std::{fmt, time::Duration};
+use tokio::time::interval;
 use units::{AgentId, KeyId, LeaseId, Owner, ProjectId, TenantId};
+
+/// A stream outlives its key by at most so long; a look costs a read of the state, and there may be thousands of streams.
+const LOOK_AGAIN: Duration = Duration::from_secs(2);
 
 /// The asker, as far as the journal knows him.
 #[derive(Debug, Clone, Copy)]
@@ -98,6 +102,21 @@ impl Caller {
         match self.project {
             None => Ok(()),
             Some(project) => Err(Problem::new("forbidden", format!("this key is for {project} only"))),
+        }
+    }
+
+    /// Resolves once he may not do this any more: his key is revoked or expired, or his role or project is another.
+    pub(crate) async fn lapsed(self, app: App, act: Act) {
+        let mut looks = interval(LOOK_AGAIN);
+        loop {
+            looks.tick().await;
+            let now = match self.who {
+                Who::Key(key) => Caller::of_key(&app, key),
+                Who::Lease(lease) => Caller::of_lease(&app, lease),
+            };
+            if now.is_none_or(|now| now.project != self.project || !may(now.role, act)) {
+                return;
+            }
         }
     }
 

@@ -27,7 +27,7 @@ pub use app::{App, Config};
 pub use body::{Body, Nothing};
 pub use caller::{Caller, Who};
 pub use paging::Page;
-pub use params::{NoParams, OfTenant, Paged, PagedOfTenant, Params};
+pub use params::{AtLeast, NoParams, OfTenant, Paged, PagedOfTenant, Params};
 pub use problem::{FieldError, Problem, codes};
 pub use routes::{openapi, router};
 pub use serve::{Tls, TlsError, serve};

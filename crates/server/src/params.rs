@@ -15,6 +15,14 @@ pub struct Params<T>(pub T);
 #[serde(deny_unknown_fields)]
 pub struct NoParams {}
 
+/// What every read with parameters understands, as its description says.
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct AtLeast {
+    /// Answers once entry `at_least` is seen: the `X-Suanzu-Seq` of a write that must show.
+    pub at_least: Option<u64>,
+}
+
 /// Whose: for the operator, who may act for any tenant.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -67,8 +75,8 @@ impl<T: DeserializeOwned + Send> FromRequestParts<App> for Params<T> {
         let query = parts.uri.query().unwrap_or_default();
         let (waits, rest): (Vec<&str>, Vec<&str>) = query.split('&').partition(|pair| pair.starts_with("at_least="));
         let value = serde_urlencoded::from_str(&rest.join("&")).map_err(|error| {
-            // The error names the parameter where it knows it.
-            Problem::query("", error.to_string())
+            let error = error.to_string();
+            Problem::query(&culprit::<T>(&rest, &error), error)
         })?;
         if let Some(wait) = waits.last() {
             let seq = wait["at_least=".len()..].parse();
@@ -76,6 +84,18 @@ impl<T: DeserializeOwned + Send> FromRequestParts<App> for Params<T> {
         }
         Ok(Params(value))
     }
+}
+
+/// The parameter with which this error comes up; empty where one is missing.
+///
+/// The shape knows every name and takes each once, so that this ends after at most one pair more than it has fields.
+fn culprit<T: DeserializeOwned>(pairs: &[&str], error: &str) -> String {
+    let pairs: Vec<&str> = pairs.iter().copied().filter(|pair| !pair.is_empty()).collect();
+    let comes_up = |n: &usize| serde_urlencoded::from_str::<T>(&pairs[..*n].join("&")).is_err_and(|e| e.to_string() == error);
+    let Some(last) = (0..=pairs.len()).find(comes_up).and_then(|n| n.checked_sub(1)) else { return String::new() };
+    let named: Vec<(String, String)> = serde_urlencoded::from_str(pairs[last]).unwrap_or_default();
+    // What is echoed is echoed in part.
+    named.into_iter().flat_map(|(name, _)| name.chars().take(40).collect::<Vec<char>>()).filter(|c| !c.is_control()).collect()
 }
 
 /// Waits until entry `seq` is durable, and the views have folded it.

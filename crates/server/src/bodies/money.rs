@@ -32,5 +32,6 @@ pub(crate) fn cny(pointer: &str, text: &str) -> Result<Ticks, Problem> {
 
 /// Reads a price in CNY an hour from a body's field.
 pub(crate) fn price(pointer: &str, text: &str) -> Result<Micro, Problem> {
-    text.parse().map_err(|error: units::ParseMoneyError| Problem::field(pointer, error.to_string()))
+    let price: Micro = text.parse().map_err(|error: units::ParseMoneyError| Problem::field(pointer, error.to_string()))?;
+    if price < Micro(0) { Err(Problem::field(pointer, "a price is not negative")) } else { Ok(price) }
 }

@@ -1,14 +1,13 @@
 //! An order as it is sent.
 
-use super::{SizeBody, ask::milli, price};
+use super::{Name, SizeBody, ask::milli, instant, price, workload::WorkloadBody};
 use crate::{Caller, Problem};
 use rental::{
     State,
     lease::{OnFailure, Request},
 };
 use serde::Deserialize;
-use std::collections::BTreeMap;
-use units::{Accept, Ask, Beside, Interval, PoolId, ProjectId, Runtime, TenantId, Time, Workload};
+use units::{Accept, Ask, Beside, Interval, PoolId, ProjectId, TenantId, Time, Workload};
 use utoipa::ToSchema;
 
 /// What is to be rented, and what it is to run.
@@ -37,6 +36,7 @@ pub struct Order {
     #[serde(default)]
     pub labels: Vec<String>,
     /// When it ends by itself.
+    #[serde(default, deserialize_with = "instant")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub until: Option<Time>,
     /// Whether to wait where there is no room.
@@ -49,8 +49,9 @@ pub struct Order {
     /// Most that an hour may cost in all, in CNY.
     #[schema(example = "30")]
     pub max_price: Option<String>,
-    /// A name for people.
-    pub name: Option<String>,
+    /// A name for people, of 1 to 128 characters.
+    #[schema(value_type = Option<String>)]
+    pub name: Option<Name>,
     /// For which project; the tenant's first, or the key's own, if it is left out.
     #[schema(value_type = Option<String>)]
     pub project: Option<ProjectId>,
@@ -59,40 +60,12 @@ pub struct Order {
     pub workload: Option<WorkloadBody>,
 }
 
-/// A program to run.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct WorkloadBody {
-    /// `"process"`, or `{"container": "IMAGE"}`.
-    #[serde(default = "process")]
-    #[schema(value_type = Object)]
-    pub runtime: Runtime,
-    /// Command and arguments.
-    #[serde(default)]
-    pub argv: Vec<String>,
-    /// Environment.
-    #[serde(default)]
-    pub env: BTreeMap<String, String>,
-    /// Milliseconds between TERM and KILL when it is ended.
-    #[serde(default = "ten_seconds")]
-    pub grace_ms: u32,
-}
-
 fn yes() -> bool {
     true
 }
 
 fn end() -> OnFailure {
     OnFailure::End
-}
-
-fn process() -> Runtime {
-    Runtime::Process
-}
-
-/// As in `units::Workload`.
-fn ten_seconds() -> u32 {
-    10_000
 }
 
 impl Order {
@@ -125,11 +98,8 @@ impl Order {
         self.project.or(caller.project).or_else(first).ok_or_else(|| Problem::not_found(tenant))
     }
 
-    /// What to run.
-    pub(crate) fn workload(&mut self) -> Workload {
-        match self.workload.take() {
-            None => Workload::default(),
-            Some(WorkloadBody { runtime, argv, env, grace_ms }) => Workload { runtime, argv, env, grace_ms },
-        }
+    /// What to run, unless it could never run.
+    pub(crate) fn workload(&mut self) -> Result<Workload, Problem> {
+        self.workload.take().map_or_else(|| Ok(Workload::default()), |body| body.workload("/workload"))
     }
 }

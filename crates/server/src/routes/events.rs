@@ -1,7 +1,7 @@
 //! `/v1/events`: what happened, as CloudEvents: a list, or a stream that goes on.
 
 use crate::{
-    App, Caller, Page, Params, Problem,
+    App, AtLeast, Caller, Page, Params, Problem,
     paging::{self, List},
 };
 use axum::{
@@ -73,7 +73,7 @@ struct Which {
 }
 
 /// What happened, of the owner's own parts only.
-#[utoipa::path(get, path = "/v1/events", tag = "proofs", params(Which), responses((status = OK, body = Page<CloudEvent>)))]
+#[utoipa::path(get, path = "/v1/events", tag = "proofs", params(AtLeast, Which), responses((status = OK, body = Page<CloudEvent>)))]
 async fn list(
     State(app): State<App>,
     caller: Caller,
@@ -88,7 +88,7 @@ async fn list(
     if which.follow {
         let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()).and_then(|id| id.split('-').next()?.parse().ok());
         let after = last.or(after).unwrap_or_else(|| app.handle().head().size);
-        let events = follow(app, owner, after);
+        let events = follow(app.clone(), owner, after).take_until(Box::pin(caller.lapsed(app, Act::Look)));
         return Ok(axum::response::Sse::new(events).keep_alive(KeepAlive::default()).into_response());
     }
     let parts = read(&app, owner, after, limit + 1).await?;

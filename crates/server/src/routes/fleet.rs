@@ -1,7 +1,10 @@
 //! `/v1/pools`, `/v1/nodes`, `/v1/devices`, `/v1/agents`: the operator's machines.
 
 use crate::{
-    App, Body, Caller, NoParams, Nothing, Page, Paged, Params, Problem, Written, agents, bodies::decimal, paging::List, path::Id,
+    App, AtLeast, Body, Caller, NoParams, Nothing, Page, Paged, Params, Problem, Written, agents,
+    bodies::{Name, decimal},
+    paging::List,
+    path::Id,
 };
 use axum::{Json, extract::State};
 use engine::Attach;
@@ -107,7 +110,7 @@ struct Device {
 }
 
 /// All pools.
-#[utoipa::path(get, path = "/v1/pools", tag = "fleet", params(Paged), responses((status = OK, body = Page<Pool>)))]
+#[utoipa::path(get, path = "/v1/pools", tag = "fleet", params(AtLeast, Paged), responses((status = OK, body = Page<Pool>)))]
 async fn pools(State(app): State<App>, caller: Caller, Params(paged): Params<Paged>) -> Result<Json<Page<Pool>>, Problem> {
     caller.may(Act::Operate)?;
     let all = |state: &Core| state.fleet.pools.iter().map(|(id, name)| Pool { id: *id, name: name.clone() }).collect();
@@ -119,15 +122,16 @@ async fn pools(State(app): State<App>, caller: Caller, Params(paged): Params<Pag
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Named {
-    /// Unique; letters, digits, '-', '_' and '.'.
-    name: String,
+    /// Unique, of 1 to 128 characters: letters, digits, '-', '_' and '.'.
+    #[schema(value_type = String)]
+    name: Name,
 }
 
 /// Makes a pool; one of the same name is found.
 #[utoipa::path(post, path = "/v1/pools", tag = "fleet", request_body = Named, responses((status = CREATED, body = Pool)))]
 async fn add_pool(State(app): State<App>, caller: Caller, body: Body<Named>) -> Result<Written<Pool>, Problem> {
     caller.may(Act::Operate)?;
-    let (promise, name) = (body.idempotency(&caller), body.value.name);
+    let (promise, name) = (body.idempotency(&caller), String::from(body.value.name));
     let command = Command::Fleet(fleet::Command::AddPool { name: name.clone() });
     let answer = app.submit(&caller, promise, command, Attach::Nothing).await?;
     let id = app.handle().read(|state| state.fleet.pools.iter().find(|(_, known)| **known == name).map(|(id, _)| *id));
@@ -153,7 +157,7 @@ struct Enrolled {
 #[utoipa::path(post, path = "/v1/agents", tag = "fleet", request_body = Named, responses((status = CREATED, body = Enrolled)))]
 async fn add_agent(State(app): State<App>, caller: Caller, body: Body<Named>) -> Result<Written<Enrolled>, Problem> {
     caller.may(Act::Operate)?;
-    let (promise, name) = (body.idempotency(&caller), body.value.name);
+    let (promise, name) = (body.idempotency(&caller), String::from(body.value.name));
     let agent = agents::enroll(&app, &name).await?;
     let bounds =
         IssueKey { owner: Owner::OPERATOR, user: None, project: None, role: Role::Agent, expires: None, agent: Some(agent) };
@@ -162,7 +166,7 @@ async fn add_agent(State(app): State<App>, caller: Caller, body: Body<Named>) ->
 }
 
 /// All nodes.
-#[utoipa::path(get, path = "/v1/nodes", tag = "fleet", params(Paged), responses((status = OK, body = Page<Node>)))]
+#[utoipa::path(get, path = "/v1/nodes", tag = "fleet", params(AtLeast, Paged), responses((status = OK, body = Page<Node>)))]
 async fn nodes(State(app): State<App>, caller: Caller, Params(paged): Params<Paged>) -> Result<Json<Page<Node>>, Problem> {
     caller.may(Act::Operate)?;
     let ids: Vec<NodeId> = app.handle().read(|state| state.fleet.nodes.keys().copied().collect());
@@ -173,7 +177,7 @@ async fn nodes(State(app): State<App>, caller: Caller, Params(paged): Params<Pag
 }
 
 /// One node.
-#[utoipa::path(get, path = "/v1/nodes/{id}", tag = "fleet", params(("id" = String, Path), NoParams),
+#[utoipa::path(get, path = "/v1/nodes/{id}", tag = "fleet", params(("id" = String, Path), AtLeast),
     responses((status = OK, body = Node)))]
 async fn node(State(app): State<App>, caller: Caller, Id(id): Id<NodeId>, _: Params<NoParams>) -> Result<Json<Node>, Problem> {
     caller.may(Act::Operate)?;

@@ -1,7 +1,12 @@
 //! `/v1/keys`: secrets that open this API.
 
 use crate::{
-    App, Body, Caller, OfTenant, Page, PagedOfTenant, Params, Problem, Written, caller, paging::List, path::Id, secrets,
+    App, AtLeast, Body, Caller, OfTenant, Page, PagedOfTenant, Params, Problem, Written,
+    bodies::{Name, instant},
+    caller,
+    paging::List,
+    path::Id,
+    secrets,
 };
 use axum::{Json, extract::State};
 use engine::{Attach, Idempotency};
@@ -64,9 +69,9 @@ struct Issue {
     /// What it may do at most.
     #[schema(value_type = String, example = "member")]
     role: Role,
-    /// A name for people.
-    #[serde(default)]
-    name: String,
+    /// A name for people, of 1 to 128 characters.
+    #[schema(value_type = Option<String>)]
+    name: Option<Name>,
     /// On whose behalf: it never outranks him.
     #[schema(value_type = Option<String>)]
     user: Option<UserId>,
@@ -74,12 +79,13 @@ struct Issue {
     #[schema(value_type = Option<String>)]
     project: Option<ProjectId>,
     /// Void from then on.
+    #[serde(default, deserialize_with = "instant")]
     #[schema(value_type = Option<String>, format = DateTime)]
     expires: Option<Time>,
 }
 
 /// A tenant's keys; the operator's own where he names no tenant.
-#[utoipa::path(get, path = "/v1/keys", tag = "keys", params(PagedOfTenant), responses((status = OK, body = Page<KeyBody>)))]
+#[utoipa::path(get, path = "/v1/keys", tag = "keys", params(AtLeast, PagedOfTenant), responses((status = OK, body = Page<KeyBody>)))]
 async fn list(State(app): State<App>, caller: Caller, Params(of): Params<PagedOfTenant>) -> Result<Json<Page<KeyBody>>, Problem> {
     caller.may_for_all(Act::Manage)?;
     let owner = owner(&caller, of.tenant)?;
@@ -111,7 +117,7 @@ async fn create(
     let promise = body.idempotency(&caller);
     let Issue { role, name, user, project, expires } = body.value;
     let bounds = IssueKey { owner, user, project, role, expires, agent: None };
-    let issued = issue(&app, &caller, promise, bounds, name).await?;
+    let issued = issue(&app, &caller, promise, bounds, name.map_or_else(String::new, Into::into)).await?;
     Ok(Written::created(issued.seq, issued))
 }
 

@@ -1,6 +1,9 @@
 //! `/v1/projects` and `/v1/users`: the parts of a tenant, and the people in it.
 
-use crate::{App, Body, Caller, OfTenant, Page, PagedOfTenant, Params, Problem, Written, caller, paging::List, path::Id};
+use crate::{
+    App, AtLeast, Body, Caller, OfTenant, Page, PagedOfTenant, Params, Problem, Written, bodies::Name, caller, paging::List,
+    path::Id,
+};
 use axum::{Json, extract::State};
 use engine::{Answer, Attach, Idempotency};
 use rental::{
@@ -42,7 +45,7 @@ struct User {
 }
 
 /// A tenant's projects.
-#[utoipa::path(get, path = "/v1/projects", tag = "tenants", params(PagedOfTenant),
+#[utoipa::path(get, path = "/v1/projects", tag = "tenants", params(AtLeast, PagedOfTenant),
     responses((status = OK, body = Page<Project>)))]
 async fn projects(
     State(app): State<App>,
@@ -66,8 +69,9 @@ async fn projects(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Named {
-    /// For people.
-    name: String,
+    /// For people; 1 to 128 characters.
+    #[schema(value_type = String)]
+    name: Name,
 }
 
 /// Makes a project.
@@ -81,7 +85,7 @@ async fn add_project(
 ) -> Result<Written<Project>, Problem> {
     caller.may_for_all(Act::Manage)?;
     let tenant = caller.tenant(of.tenant)?;
-    let (promise, name) = (body.idempotency(&caller), body.value.name);
+    let (promise, name) = (body.idempotency(&caller), String::from(body.value.name));
     let command = tenancy::Command::CreateProject { tenant };
     let answer = submit(&app, &caller, promise, command, Attach::Name(name.clone())).await?;
     let id = answer.events.iter().find_map(|event| match event {
@@ -93,7 +97,7 @@ async fn add_project(
 }
 
 /// A tenant's people.
-#[utoipa::path(get, path = "/v1/users", tag = "tenants", params(PagedOfTenant), responses((status = OK, body = Page<User>)))]
+#[utoipa::path(get, path = "/v1/users", tag = "tenants", params(AtLeast, PagedOfTenant), responses((status = OK, body = Page<User>)))]
 async fn users(State(app): State<App>, caller: Caller, Params(of): Params<PagedOfTenant>) -> Result<Json<Page<User>>, Problem> {
     caller.may_for_all(Act::Look)?;
     let tenant = caller.tenant(of.tenant)?;
@@ -114,8 +118,9 @@ async fn users(State(app): State<App>, caller: Caller, Params(of): Params<PagedO
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewUser {
-    /// For people. It is kept erasable, beside the journal.
-    name: String,
+    /// For people; 1 to 128 characters. It is kept erasable, beside the journal.
+    #[schema(value_type = String)]
+    name: Name,
     /// `viewer`, `member` or `admin`.
     #[schema(value_type = String)]
     role: Role,
@@ -134,6 +139,7 @@ async fn add_user(
     let tenant = caller.tenant(of.tenant)?;
     let promise = body.idempotency(&caller);
     let NewUser { name, role } = body.value;
+    let name = String::from(name);
     let command = tenancy::Command::SetMember { tenant, user: None, role: Some(role) };
     let answer = submit(&app, &caller, promise, command, Attach::Name(name.clone())).await?;
     let id = answer.events.iter().find_map(|event| match event {

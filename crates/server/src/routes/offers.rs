@@ -1,7 +1,7 @@
 //! `/v1/offers`: what can be rented, at what price, and how much of it is free.
 
 use crate::{
-    App, Caller, NoParams, Page, Params, Problem,
+    App, AtLeast, Caller, NoParams, Page, Params, Problem,
     bodies::{Money, SIMULATED, decimal, hourly},
 };
 use axum::{Json, extract::State};
@@ -54,7 +54,7 @@ struct SmallestShare {
 }
 
 /// What can be rented now.
-#[utoipa::path(get, path = "/v1/offers", tag = "offers", params(NoParams), responses((status = OK, body = Page<Offer>)))]
+#[utoipa::path(get, path = "/v1/offers", tag = "offers", params(AtLeast), responses((status = OK, body = Page<Offer>)))]
 async fn list(State(app): State<App>, caller: Caller, _: Params<NoParams>) -> Result<Json<Page<Offer>>, Problem> {
     caller.may(Act::Look)?;
     let now = app.handle().now();

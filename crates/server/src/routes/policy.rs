@@ -1,6 +1,6 @@
 //! `/v1/policy`: the rules of the house.
 
-use crate::{App, Body, Caller, NoParams, Params, Problem, etag};
+use crate::{App, AtLeast, Body, Caller, NoParams, Params, Problem, etag};
 use axum::{extract::State, http::HeaderMap, response::Response};
 use engine::Attach;
 use rental::{
@@ -38,7 +38,7 @@ struct PolicyBody {
 }
 
 /// The rules in force, with their version.
-#[utoipa::path(get, path = "/v1/policy", tag = "prices", params(NoParams), responses((status = OK, body = PolicyBody)))]
+#[utoipa::path(get, path = "/v1/policy", tag = "prices", params(AtLeast), responses((status = OK, body = PolicyBody)))]
 async fn show(State(app): State<App>, caller: Caller, _: Params<NoParams>) -> Result<Response, Problem> {
     caller.may(Act::Operate)?;
     Ok(etag::tagged(present(&app)))

@@ -1,8 +1,8 @@
 //! `/v1/prices`: what things cost, cost before and will cost.
 
 use crate::{
-    App, Body, Caller, NoParams, Page, Params, Problem, Written,
-    bodies::{Money, hourly, price},
+    App, AtLeast, Body, Caller, NoParams, Page, Params, Problem, Written,
+    bodies::{Money, hourly, instant, price},
     etag,
 };
 use axum::{Json, extract::State, response::Response};
@@ -40,7 +40,7 @@ struct PriceBody {
 }
 
 /// Prices in force, with their version.
-#[utoipa::path(get, path = "/v1/prices", tag = "prices", params(NoParams), responses((status = OK, body = Page<PriceBody>)))]
+#[utoipa::path(get, path = "/v1/prices", tag = "prices", params(AtLeast), responses((status = OK, body = Page<PriceBody>)))]
 async fn list(State(app): State<App>, caller: Caller, _: Params<NoParams>) -> Result<Response, Problem> {
     caller.may(Act::Look)?;
     let now = app.handle().now();
@@ -61,7 +61,7 @@ struct OfSku {
 }
 
 /// Every price ever published, past and to come, by SKU and time.
-#[utoipa::path(get, path = "/v1/prices/history", tag = "prices", params(OfSku),
+#[utoipa::path(get, path = "/v1/prices/history", tag = "prices", params(AtLeast, OfSku),
     responses((status = OK, body = Page<PriceBody>)))]
 async fn history(State(app): State<App>, caller: Caller, Params(of): Params<OfSku>) -> Result<Json<Page<PriceBody>>, Problem> {
     caller.may(Act::Look)?;
@@ -84,6 +84,7 @@ fn body(sku: &Sku, price: billing::Price) -> PriceBody {
 #[serde(deny_unknown_fields)]
 struct Publish {
     /// From when it holds: now or later; `null`: as soon as it is written.
+    #[serde(default, deserialize_with = "instant")]
     #[schema(value_type = Option<String>, format = DateTime)]
     effective: Option<Time>,
     /// SKUs that are not in it keep their prices.

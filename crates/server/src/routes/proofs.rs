@@ -1,6 +1,6 @@
 //! `/v1/entries/{seq}/part`, `/v1/proof/bundle`: the owner's own parts with proofs; `/checkpoint`, `/tile/…`: the log.
 
-use crate::{App, Caller, NoParams, OfTenant, Params, Problem, path::Id};
+use crate::{App, AtLeast, Caller, NoParams, OfTenant, Params, Problem, bodies::instant, path::Id};
 use axum::{
     extract::State,
     http::{Uri, header},
@@ -18,7 +18,7 @@ pub(super) fn router() -> OpenApiRouter<App> {
 }
 
 /// The caller's part of an entry, with its proof, as a bundle of one.
-#[utoipa::path(get, path = "/v1/entries/{seq}/part", tag = "proofs", params(("seq" = u64, Path), OfTenant),
+#[utoipa::path(get, path = "/v1/entries/{seq}/part", tag = "proofs", params(AtLeast, ("seq" = u64, Path), OfTenant),
     responses((status = OK, body = Object)))]
 async fn part(
     State(app): State<App>,
@@ -41,9 +41,11 @@ async fn part(
 #[into_params(parameter_in = Query)]
 struct Over {
     /// First instant; the beginning, unless told.
+    #[serde(default, deserialize_with = "instant")]
     #[param(value_type = Option<String>)]
     from: Option<Time>,
     /// First instant after it; now, unless told.
+    #[serde(default, deserialize_with = "instant")]
     #[param(value_type = Option<String>)]
     until: Option<Time>,
     /// The operator says whose; without it his own.
@@ -52,7 +54,7 @@ struct Over {
 }
 
 /// The caller's parts of a time, with their proofs: a file that `suanzu verify` checks.
-#[utoipa::path(get, path = "/v1/proof/bundle", tag = "proofs", params(Over), responses((status = OK, body = Object)))]
+#[utoipa::path(get, path = "/v1/proof/bundle", tag = "proofs", params(AtLeast, Over), responses((status = OK, body = Object)))]
 async fn bundle(State(app): State<App>, caller: Caller, Params(over): Params<Over>) -> Result<Response, Problem> {
     caller.may_for_all(Act::Look)?;
     let owner = owner(&caller, over.tenant)?;
@@ -62,7 +64,7 @@ async fn bundle(State(app): State<App>, caller: Caller, Params(over): Params<Ove
 }
 
 /// Where the log ends, signed.
-#[utoipa::path(get, path = "/checkpoint", tag = "proofs", security(()), params(NoParams),
+#[utoipa::path(get, path = "/checkpoint", tag = "proofs", security(()), params(AtLeast),
     responses((status = OK, body = str, content_type = "text/plain")))]
 async fn checkpoint(State(app): State<App>, uri: Uri, _: Params<NoParams>) -> Result<Response, Problem> {
     // A log that is so young that nothing was signed yet is signed now.

@@ -1,7 +1,7 @@
 //! `/v1/wallet/statement`: every posting of a wallet, the newest first.
 
 use crate::{
-    App, Caller, Page, Params, Problem,
+    App, AtLeast, Caller, Page, Params, Problem,
     bodies::Money,
     paging::{self, List},
 };
@@ -58,7 +58,7 @@ struct Which {
 const PER_ENTRY: u64 = 1 << 16;
 
 /// Every posting of a wallet, the newest first.
-#[utoipa::path(get, path = "/v1/wallet/statement", tag = "wallet", params(Which),
+#[utoipa::path(get, path = "/v1/wallet/statement", tag = "wallet", params(AtLeast, Which),
     responses((status = OK, body = Page<PostingBody>)))]
 async fn list(State(app): State<App>, caller: Caller, Params(which): Params<Which>) -> Result<Json<Page<PostingBody>>, Problem> {
     caller.may_for_all(Act::Look)?;

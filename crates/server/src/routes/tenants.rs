@@ -1,8 +1,8 @@
 //! `/v1/tenants`: who rents, and his limits.
 
 use crate::{
-    App, Body, Caller, NoParams, Nothing, Page, Paged, Params, Problem, Written,
-    bodies::{cny, decimal, milli},
+    App, AtLeast, Body, Caller, NoParams, Nothing, Page, Paged, Params, Problem, Written,
+    bodies::{Name, cny, decimal, milli},
     etag,
     paging::{self, List},
     path::Id,
@@ -86,7 +86,7 @@ struct Founded {
 }
 
 /// All tenants.
-#[utoipa::path(get, path = "/v1/tenants", tag = "tenants", params(Paged), responses((status = OK, body = Page<TenantBody>)))]
+#[utoipa::path(get, path = "/v1/tenants", tag = "tenants", params(AtLeast, Paged), responses((status = OK, body = Page<TenantBody>)))]
 async fn list(State(app): State<App>, caller: Caller, Params(at): Params<Paged>) -> Result<Json<Page<TenantBody>>, Problem> {
     caller.may(Act::Operate)?;
     let limit = paging::limit(at.limit)?;
@@ -105,15 +105,16 @@ async fn list(State(app): State<App>, caller: Caller, Params(at): Params<Paged>)
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct Create {
-    /// A name for people.
-    name: String,
+    /// A name for people, of 1 to 128 characters.
+    #[schema(value_type = String)]
+    name: Name,
 }
 
 /// Makes a tenant, his first project, and his first admin's key.
 #[utoipa::path(post, path = "/v1/tenants", tag = "tenants", request_body = Create, responses((status = CREATED, body = Founded)))]
 async fn create(State(app): State<App>, caller: Caller, body: Body<Create>) -> Result<Written<Founded>, Problem> {
     caller.may(Act::Operate)?;
-    let (promise, name) = (body.idempotency(&caller), body.value.name.clone());
+    let (promise, name) = (body.idempotency(&caller), String::from(body.value.name));
     let command = Command::Tenancy(tenancy::Command::CreateTenant);
     let answer = app.submit(&caller, promise, command, Attach::Name(name)).await?;
     let project = answer.events.iter().find_map(|event| match event {
@@ -136,7 +137,7 @@ fn first_key(tenant: TenantId) -> IssueKey {
 }
 
 /// One tenant; a tenant's key sees its own.
-#[utoipa::path(get, path = "/v1/tenants/{id}", tag = "tenants", params(("id" = String, Path), NoParams),
+#[utoipa::path(get, path = "/v1/tenants/{id}", tag = "tenants", params(("id" = String, Path), AtLeast),
     responses((status = OK, body = TenantBody)))]
 async fn show(
     State(app): State<App>,
@@ -150,7 +151,7 @@ async fn show(
 }
 
 /// A tenant's limits, with their version.
-#[utoipa::path(get, path = "/v1/tenants/{id}/limits", tag = "tenants", params(("id" = String, Path), NoParams),
+#[utoipa::path(get, path = "/v1/tenants/{id}/limits", tag = "tenants", params(("id" = String, Path), AtLeast),
     responses((status = OK, body = LimitsBody)))]
 async fn limits(State(app): State<App>, caller: Caller, Id(id): Id<TenantId>, _: Params<NoParams>) -> Result<Response, Problem> {
     caller.may(Act::Look)?;

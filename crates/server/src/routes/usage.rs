@@ -1,6 +1,9 @@
 //! `/v1/usage`: what was charged for use over a time, grouped; as JSON or CSV.
 
-use crate::{App, Caller, Params, Problem, bodies::Money};
+use crate::{
+    App, AtLeast, Caller, Params, Problem,
+    bodies::{Money, instant},
+};
 use axum::{
     Json,
     extract::State,
@@ -28,9 +31,11 @@ pub(super) fn router() -> OpenApiRouter<App> {
 #[into_params(parameter_in = Query)]
 struct Which {
     /// First instant; 30 days ago, unless told.
+    #[serde(default, deserialize_with = "instant")]
     #[param(value_type = Option<String>)]
     from: Option<Time>,
     /// First instant after it; now, unless told.
+    #[serde(default, deserialize_with = "instant")]
     #[param(value_type = Option<String>)]
     until: Option<Time>,
     /// `lease`, `sku`, `day`, `project` or `tenant`; several with commas.
@@ -88,7 +93,7 @@ const ZONE: &str = "Asia/Shanghai";
 const LOOK_BACK_MS: i64 = 30 * 24 * 3_600_000;
 
 /// What was charged for use.
-#[utoipa::path(get, path = "/v1/usage", tag = "wallet", params(Which), responses((status = OK, body = UsageBody)))]
+#[utoipa::path(get, path = "/v1/usage", tag = "wallet", params(AtLeast, Which), responses((status = OK, body = UsageBody)))]
 async fn show(State(app): State<App>, caller: Caller, Params(which): Params<Which>) -> Result<Response, Problem> {
     caller.may(Act::Look)?;
     let scope = match (caller.is_operator(), which.tenant) {

@@ -1,7 +1,7 @@
 //! `/v1/wallet`: balances, payments, credit, corrections.
 
 use crate::{
-    App, Body, Caller, OfTenant, Params, Problem, Written,
+    App, AtLeast, Body, Caller, OfTenant, Params, Problem, Written,
     bodies::{Money, cny},
     path::Id,
 };
@@ -70,7 +70,7 @@ struct PaymentBody {
 }
 
 /// A tenant's balances.
-#[utoipa::path(get, path = "/v1/wallet", tag = "wallet", params(OfTenant), responses((status = OK, body = Wallet)))]
+#[utoipa::path(get, path = "/v1/wallet", tag = "wallet", params(AtLeast, OfTenant), responses((status = OK, body = Wallet)))]
 async fn show(State(app): State<App>, caller: Caller, Params(of): Params<OfTenant>) -> Result<Json<Wallet>, Problem> {
     caller.may(Act::Look)?;
     let tenant = caller.tenant(of.tenant)?;

@@ -1,6 +1,6 @@
 //! `/v1/whoami`: what the shown key is good for.
 
-use crate::{App, Caller, NoParams, Params, Problem, caller};
+use crate::{App, AtLeast, Caller, NoParams, Params, Problem, caller};
 use axum::Json;
 use serde::Serialize;
 use units::{AgentId, ProjectId, TenantId};
@@ -31,7 +31,7 @@ struct WhoAmI {
 }
 
 /// What the shown key is good for.
-#[utoipa::path(get, path = "/v1/whoami", tag = "keys", params(NoParams), responses((status = OK, body = WhoAmI)))]
+#[utoipa::path(get, path = "/v1/whoami", tag = "keys", params(AtLeast), responses((status = OK, body = WhoAmI)))]
 async fn show(caller: Caller, _: Params<NoParams>) -> Result<Json<WhoAmI>, Problem> {
     Ok(Json(WhoAmI {
         key: caller.who.to_string(),

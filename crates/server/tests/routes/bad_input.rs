@@ -38,12 +38,16 @@ async fn a_body_that_cannot_be_understood_changes_nothing() {
         json!({ "size": { "cards": 1 }, "until": "2001-01-01T00:00:00Z" }),
         json!({ "size": { "cards": 1 }, "until": "tomorrow" }),
         json!({ "size": { "cards": 1 }, "max_price": "1.1234567" }),
+        json!({ "size": { "cards": 1 }, "max_price": "-1" }),
         json!({ "size": { "cards": 1 }, "pool": "lease-1" }),
     ];
     for body in wrong {
         assert_eq!(posted(&world, json, body.to_string()).await.problem(422), "invalid", "{body}");
     }
     assert_eq!(world.state(), before);
+    let tomorrow = posted(&world, json, r#"{"size":{"cards":1},"until":"tomorrow"}"#).await;
+    let detail = "write an instant as RFC 3339 does, such as 2026-05-01T09:00:00Z";
+    assert_eq!(tomorrow.json()["errors"][0], json!({ "pointer": "/until", "detail": detail }));
 }
 
 #[tokio::test]
@@ -63,11 +67,26 @@ async fn a_query_or_path_that_cannot_be_understood_is_refused() {
     ] {
         assert_eq!(world.get(viewer, path).await.problem(400), "invalid", "{path}");
     }
+    for (query, name) in [("usage?zone=UTC&from=yesterday", "?from"), ("leases?limit=many", "?limit"), ("leases?a%20b=1", "?a b")]
+    {
+        let answer = world.get(viewer, &format!("/v1/{query}")).await;
+        assert_eq!(answer.problem(400), "invalid", "{query}");
+        assert_eq!(answer.json()["errors"][0]["pointer"], name, "{query}");
+    }
     for path in ["/v1/leases/1", "/v1/leases/lease-01", "/v1/leases/node-1", "/v1/nothing", "/v1/leases/%00"] {
         assert_eq!(world.get(viewer, path).await.problem(404), "not_found", "{path}");
     }
     let answer = world.send((Method::DELETE, viewer), "/v1/offers", None, &[]).await;
     assert_eq!(answer.problem(405), "method_not_allowed");
+}
+
+#[tokio::test]
+async fn the_scheme_of_a_key_is_read_in_either_case() {
+    let world = World::new().await;
+    for scheme in ["Bearer", "bearer", "BEARER"] {
+        let request = Request::get("/v1/whoami").header(header::AUTHORIZATION, format!("{scheme} {}", world.a.viewer));
+        world.raw(request.body(Body::empty()).unwrap()).await.expect(200);
+    }
 }
 
 #[tokio::test]

@@ -190,3 +190,53 @@ async fn a_workloads_output_comes_as_its_agent_sends_it() {
     assert_eq!(world.get(&world.a.viewer, &format!("/v1/leases/{ended}/logs")).await.problem(409), "wrong_state");
     serving.end().await;
 }
+
+#[tokio::test]
+async fn a_session_ends_soon_after_the_key_that_opened_it() {
+    let world = World::new().await;
+    let lease = world.order(&world.a.member).await;
+    world.start(&lease).await;
+    let serving = Serving::start(&world, None).await;
+    let key = world.post(&world.a.admin, "/v1/keys", serde_json::json!({ "role": "member" })).await.expect(201);
+    let secret = key["secret"].as_str().unwrap();
+    let mut client = serving.socket(secret, &format!("/v1/leases/{lease}/exec")).await.unwrap();
+    client.send(Message::text(r#"{"argv":["sh"]}"#)).await.unwrap();
+    let (id, _) = session(&world).await;
+    let mut shell = serving.socket(&world.agent, &format!("/v1/agent/sessions/{id}")).await.unwrap();
+    client.send(Message::binary("input")).await.unwrap();
+    assert_eq!(shell.next().await.unwrap().unwrap(), Message::binary("input"));
+    let logs = format!("/v1/leases/{lease}/logs?follow=true");
+    let reading = world.get(secret, &logs);
+    let revoking = async {
+        let (id, _) = session(&world).await;
+        let mut output = serving.socket(&world.agent, &format!("/v1/agent/sessions/{id}")).await.unwrap();
+        output.send(Message::binary("one\n")).await.unwrap();
+        let path = format!("/v1/keys/{}", key["key"].as_str().unwrap());
+        world.send((axum::http::Method::DELETE, &world.a.admin), &path, None, &[]).await.expect(200);
+        let soon = Duration::from_secs(5);
+        let farewell = timeout(soon, client.next()).await.expect("the client is told").unwrap().unwrap();
+        assert!(matches!(farewell, Message::Close(Some(frame)) if frame.reason.starts_with("unauthenticated")));
+        let end = timeout(soon, shell.next()).await.expect("the agent's end closes");
+        assert!(!matches!(end, Some(Ok(Message::Binary(_) | Message::Text(_)))));
+        output
+    };
+    let (answer, output) = tokio::join!(reading, revoking);
+    assert_eq!(answer.text(), "one\n");
+    drop(output);
+    serving.end().await;
+}
+
+#[tokio::test]
+async fn a_command_without_words_is_refused() {
+    let world = World::new().await;
+    let lease = world.order(&world.a.member).await;
+    world.start(&lease).await;
+    let serving = Serving::start(&world, None).await;
+    for argv in ["[]", r#"[""]"#, r#"["sh","\u0000"]"#] {
+        let mut client = serving.socket(&world.a.member, &format!("/v1/leases/{lease}/exec")).await.unwrap();
+        client.send(Message::text(format!(r#"{{"argv":{argv}}}"#))).await.unwrap();
+        let farewell = client.next().await.unwrap().unwrap();
+        assert!(matches!(farewell, Message::Close(Some(frame)) if frame.reason.starts_with("invalid: /argv")), "{argv}");
+    }
+    serving.end().await;
+}

@@ -3,7 +3,7 @@
 use super::find;
 use crate::{
     App, Body, Caller, Nothing, Problem, Written,
-    bodies::{LeaseBody, SizeBody},
+    bodies::{LeaseBody, SizeBody, instant},
     path::Id,
 };
 use axum::extract::State;
@@ -60,6 +60,7 @@ pub(super) async fn start(State(app): State<App>, caller: Caller, Id(lease): Id<
 #[serde(deny_unknown_fields)]
 pub(super) struct Extend {
     /// The end; `null`: until stopped.
+    #[serde(default, deserialize_with = "instant")]
     #[schema(value_type = Option<String>, format = DateTime)]
     until: Option<Time>,
 }

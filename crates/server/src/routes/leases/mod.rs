@@ -8,7 +8,7 @@ mod session;
 mod why;
 
 use crate::{
-    App, Caller, Page, Params, Problem,
+    App, AtLeast, Caller, Page, Params, Problem,
     bodies::{LeaseBody, LeaseState},
     paging::{self, List},
     params,
@@ -61,7 +61,7 @@ struct Which {
 }
 
 /// What is rented.
-#[utoipa::path(get, path = "/v1/leases", tag = "leases", params(Which), responses((status = OK, body = Page<LeaseBody>)))]
+#[utoipa::path(get, path = "/v1/leases", tag = "leases", params(AtLeast, Which), responses((status = OK, body = Page<LeaseBody>)))]
 async fn list(State(app): State<App>, caller: Caller, Params(which): Params<Which>) -> Result<Json<Page<LeaseBody>>, Problem> {
     caller.may(Act::Look)?;
     let tenant = if caller.is_operator() { which.tenant } else { Some(caller.tenant(which.tenant)?) };
@@ -102,7 +102,7 @@ struct Until {
 }
 
 /// One lease; with `wait`, once it is in a state.
-#[utoipa::path(get, path = "/v1/leases/{id}", tag = "leases", params(("id" = String, Path), Until),
+#[utoipa::path(get, path = "/v1/leases/{id}", tag = "leases", params(AtLeast, ("id" = String, Path), Until),
     responses((status = OK, body = LeaseBody)))]
 async fn show(
     State(app): State<App>,

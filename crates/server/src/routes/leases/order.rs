@@ -73,11 +73,12 @@ pub(super) async fn create(
     let order = &mut body.value;
     let project = app.handle().read(|state| order.project(&caller, tenant, state))?;
     let command = Command::Lease(lease::Command::Request(Box::new(order.request(&caller, tenant, project)?)));
+    let workload = order.workload()?;
     if how.validate_only {
         return quote(&app, &command).map(|quote| Json(quote).into_response());
     }
-    let name = order.name.clone();
-    let workload = Attach::Workload(Box::new(order.workload()));
+    let name: Option<String> = order.name.take().map(Into::into);
+    let workload = Attach::Workload(Box::new(workload));
     let attach = match name.clone() {
         Some(name) => Attach::All(vec![workload, Attach::Name(name)]),
         None => workload,

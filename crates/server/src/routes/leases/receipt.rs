@@ -2,7 +2,7 @@
 
 use super::find;
 use crate::{
-    App, Caller, Params, Problem,
+    App, AtLeast, Caller, Params, Problem,
     bodies::{LeaseBody, Money, decimal},
     path::Id,
 };
@@ -74,7 +74,7 @@ pub(super) struct Shape {
 }
 
 /// What a lease was charged, with the proof.
-#[utoipa::path(get, path = "/v1/leases/{id}/receipt", tag = "leases", params(("id" = String, Path), Shape),
+#[utoipa::path(get, path = "/v1/leases/{id}/receipt", tag = "leases", params(AtLeast, ("id" = String, Path), Shape),
     responses((status = OK, body = Receipt)))]
 pub(super) async fn show(
     State(app): State<App>,

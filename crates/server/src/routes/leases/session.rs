@@ -5,7 +5,7 @@
 //! frame `{"exit":CODE}`.
 
 use super::find;
-use crate::{App, Caller, Params, Problem, path::Id, sessions::DIAL};
+use crate::{App, AtLeast, Caller, Params, Problem, bodies::words, path::Id, sessions::DIAL};
 use axum::{
     body::Body,
     extract::{
@@ -40,7 +40,7 @@ pub(super) struct Output {
 }
 
 /// What the workload writes, as it comes.
-#[utoipa::path(get, path = "/v1/leases/{id}/logs", tag = "leases", params(("id" = String, Path), Output),
+#[utoipa::path(get, path = "/v1/leases/{id}/logs", tag = "leases", params(AtLeast, ("id" = String, Path), Output),
     responses((status = OK, body = str, content_type = "text/plain")))]
 pub(super) async fn logs(
     State(app): State<App>,
@@ -60,7 +60,12 @@ pub(super) async fn logs(
         })
     };
     let output = socket.take_while(|message| future::ready(matches!(message, Ok(m) if !matches!(m, Message::Close(_)))));
-    let output = output.filter_map(bytes).take_until(async move { app.closed().await });
+    let output = output.filter_map(bytes).take_until(async move {
+        tokio::select! {
+            () = app.closed() => {}
+            () = caller.lapsed(app.clone(), Act::Look) => {}
+        }
+    });
     Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], Body::from_stream(output)).into_response())
 }
 
@@ -105,10 +110,17 @@ async fn joined(app: &App, caller: &Caller, id: LeaseId, client: &mut WebSocket)
         return Err(Problem::new("malformed", "the first frame is text: {\"argv\": […], \"tty\": false}"));
     };
     let Exec { argv, tty, node } = serde_json::from_str(&text).map_err(|error| Problem::new("malformed", error.to_string()))?;
+    if argv.is_empty() {
+        return Err(Problem::field("/argv", "the first word names the program"));
+    }
+    words("/argv", &argv)?;
     let (agent, instance) = place(app, caller, id, node).await?;
     let workload = open(app, agent, instance, SessionKind::Exec { argv, tty }).await?;
-    splice(app, client, workload).await;
-    Ok(())
+    tokio::select! {
+        () = splice(app, client, workload) => Ok(()),
+        // Dropping the agent's socket closes it, which ends the command.
+        () = caller.lapsed(app.clone(), Act::Rent) => Err(Problem::new("unauthenticated", "the key is not valid any more")),
+    }
 }
 
 /// Passes frames both ways until one side closes.

@@ -1,7 +1,7 @@
 //! `/v1/leases/{id}/why`: why it waits, why it stopped, what it costs, where it is — in sentences.
 
 use super::find;
-use crate::{App, Caller, NoParams, Params, Problem, bodies, path::Id};
+use crate::{App, AtLeast, Caller, NoParams, Params, Problem, bodies, path::Id};
 use axum::{Json, extract::State};
 use bodies::{LeaseBody, LeaseState};
 use rental::{placement, tenancy::Act};
@@ -25,7 +25,7 @@ pub(super) struct Why {
 }
 
 /// Why a lease is where it is.
-#[utoipa::path(get, path = "/v1/leases/{id}/why", tag = "leases", params(("id" = String, Path), NoParams),
+#[utoipa::path(get, path = "/v1/leases/{id}/why", tag = "leases", params(("id" = String, Path), AtLeast),
     responses((status = OK, body = Why)))]
 pub(super) async fn show(
     State(app): State<App>,
