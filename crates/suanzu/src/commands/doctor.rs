@@ -5,8 +5,9 @@ use crate::{
     app::{App, Done},
     client::{Answer, Call},
     failure::Failure,
-    language::{Phrase, phrases as p},
+    language::{Language, Phrase, phrases as p},
     output::{Column, Show, text_of},
+    serve::{Config, leases_run_as_root},
 };
 use protocol::Capability;
 use serde_json::{Value, json};
@@ -149,7 +150,15 @@ fn free_mib(folder: &Path) -> Option<u64> {
 /// What this machine can do for a lease.
 fn here(app: &App) -> Result<Vec<Finding>, Failure> {
     let found = agent::capabilities(app.data.as_deref().unwrap_or(Path::new(".")))?;
-    Ok(found.into_iter().map(capability).collect())
+    let config = app.data.as_deref().and_then(|data| Config::load(None, data).ok()).unwrap_or_default();
+    let user = user(&config, rustix::process::geteuid().is_root(), app.screen.language);
+    Ok(found.into_iter().map(capability).chain(user).collect())
+}
+
+/// Who process leases are: said where it is root.
+fn user(config: &Config, is_root: bool, language: Language) -> Option<Finding> {
+    let said = || Finding::note(&p::CHECK_PROCESSES, language.say(&p::PROCESSES_AS_ROOT).into(), &p::PROCESSES_AS_ROOT_FIX);
+    leases_run_as_root(config, is_root).then(said)
 }
 
 fn capability(found: Capability) -> Finding {
@@ -161,4 +170,21 @@ fn capability(found: Capability) -> Finding {
     };
     let said = format!("{}: {}", found.name, found.reason);
     if found.available { Finding::ok(check, said) } else { Finding::note(check, said, advice) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn that_process_leases_run_as_root_is_noted_in_both_languages_with_what_to_do() {
+        for language in [Language::English, Language::Chinese] {
+            let finding = user(&Config::default(), true, language).expect("it is root");
+            assert_eq!(finding.verdict, Verdict::Note);
+            assert_eq!(finding.found, language.say(&p::PROCESSES_AS_ROOT));
+            let advice = finding.advice.expect("there is something to do");
+            assert!(language.say(advice).contains("run_as"));
+        }
+        assert!(user(&Config::default(), false, Language::English).is_none());
+    }
 }

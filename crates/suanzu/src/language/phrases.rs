@@ -189,7 +189,7 @@ phrases! {
 
     // Verification.
     NOT_SOUND: "NOT SOUND: {0} findings", "校验未通过：{0} 处问题";
-    SOUND: "sound: nothing was altered", "校验通过：记录未被篡改";
+    SOUND: "sound: no entry was altered; names, programs and idempotency keys lie beside the log and are not covered", "校验通过：条目未被篡改；名称、程序与幂等键在日志之外，不在校验范围";
 
     // Benchmarks.
     METRIC: "METRIC", "指标";
@@ -216,6 +216,8 @@ phrases! {
     POOLS_EMPTY: "nothing is on offer", "没有可租资源";
     POOLS_FIX: "let an agent join, and publish prices: `suanzu agent`, `suanzu price publish`", "请接入节点并发布价格：`suanzu agent`、`suanzu price publish`";
     POOLS_OFFER: "{0} SKUs on offer", "可租 {0} 种";
+    PROCESSES_AS_ROOT: "process leases run as root here", "本机的进程租约以 root 身份运行";
+    PROCESSES_AS_ROOT_FIX: "name another user with [host] run_as in suanzu.toml, run `suanzu agent` as a plain user, or rent to people you trust only", "请在 suanzu.toml 的 [host] run_as 中指定其他用户，或以普通用户运行 `suanzu agent`，否则只应租给可信任的人";
     SERVER_ANSWERS: "{0} is ready", "{0} 已就绪";
     SERVER_FIX: "start one with `suanzu serve`, or name one with --url", "请用 `suanzu serve` 启动，或用 --url 指定";
     SERVER_NOT_READY: "{0} is not ready", "{0} 未就绪";

@@ -31,6 +31,11 @@ pub struct Around<'a> {
     pub data: &'a Path,
 }
 
+/// Whether a process lease on this machine has root's rights: it runs as the server's own user where none is named.
+pub fn leases_run_as_root(config: &Config, server_is_root: bool) -> bool {
+    config.host.enabled && config.host.run_as.map_or(server_is_root, |run_as| run_as.user == 0)
+}
+
 /// Starts those that the configuration asks for.
 pub fn start(config: &Config, around: &Around<'_>) -> anyhow::Result<Vec<Agent>> {
     let mut agents = Vec::new();
@@ -40,6 +45,9 @@ pub fn start(config: &Config, around: &Around<'_>) -> anyhow::Result<Vec<Agent>>
             config.host.run_as.is_none() || config.host.state.is_some(),
             "[host] run_as needs a state folder outside of the data folder that this user can reach"
         );
+        if leases_run_as_root(config, rustix::process::geteuid().is_root()) {
+            tracing::warn!("process leases run as root: name another user with [host] run_as, or rent to people you trust only");
+        }
         let settings = Own {
             state: config.host.state.clone().unwrap_or_else(|| around.data.join("leases")),
             containers: config.host.containers.clone(),
@@ -86,4 +94,23 @@ fn simulated(sessions: Sessions) -> Setup {
     let driver: crate::agent::MakeDriver =
         Box::new(|joined| Ok(Box::new(Simulated::new(&joined.log, Behaviour::default(), SEED))));
     Setup { name: "simulated", join, driver, sessions }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leases_run_as_root_where_the_server_does_and_names_nobody_else_or_where_it_names_root() {
+        for (text, server_is_root, is_root) in [
+            ("", true, true),
+            ("", false, false),
+            ("[host]\nenabled = false", true, false),
+            ("[host]\nrun_as = { user = 65534, group = 65534 }", true, false),
+            ("[host]\nrun_as = { user = 0, group = 0 }", true, true),
+        ] {
+            let config: Config = toml::from_str(text).expect("it is a configuration");
+            assert_eq!(leases_run_as_root(&config, server_is_root), is_root, "{text} {server_is_root}");
+        }
+    }
 }

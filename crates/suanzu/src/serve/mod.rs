@@ -8,6 +8,7 @@ mod open;
 mod server;
 
 pub use address::listening;
+pub use agents::leases_run_as_root;
 pub use config::{Config, Simulated};
 pub use open::open;
 pub use server::Server;
