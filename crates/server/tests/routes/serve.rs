@@ -1,7 +1,12 @@
 //! Real connections: TLS, a stop that lets go, and the two ends of a session.
 
 use crate::world::{World, core};
+use axum::{
+    body::Body,
+    http::{Method, Request},
+};
 use futures_util::{SinkExt, StreamExt};
+use http_body_util::BodyExt;
 use protocol::{Changes, Generation, Poll, SessionKind};
 use rustls::pki_types::{CertificateDer, ServerName, pem::PemObject};
 use server::Tls;
@@ -17,6 +22,7 @@ use tokio_tungstenite::{
     WebSocketStream, client_async,
     tungstenite::{Error, Message, client::IntoClientRequest},
 };
+use tower::ServiceExt;
 
 /// A server on a port of its own.
 struct Serving {
@@ -205,23 +211,25 @@ async fn a_session_ends_soon_after_the_key_that_opened_it() {
     let mut shell = serving.socket(&world.agent, &format!("/v1/agent/sessions/{id}")).await.unwrap();
     client.send(Message::binary("input")).await.unwrap();
     assert_eq!(shell.next().await.unwrap().unwrap(), Message::binary("input"));
-    let logs = format!("/v1/leases/{lease}/logs?follow=true");
-    let reading = world.get(secret, &logs);
-    let revoking = async {
+    let logs = Request::get(format!("/v1/leases/{lease}/logs?follow=true"));
+    let logs = logs.header("authorization", format!("Bearer {secret}")).body(Body::empty()).unwrap();
+    let dialling = async {
         let (id, _) = session(&world).await;
         let mut output = serving.socket(&world.agent, &format!("/v1/agent/sessions/{id}")).await.unwrap();
         output.send(Message::binary("one\n")).await.unwrap();
-        let path = format!("/v1/keys/{}", key["key"].as_str().unwrap());
-        world.send((axum::http::Method::DELETE, &world.a.admin), &path, None, &[]).await.expect(200);
-        let soon = Duration::from_secs(5);
-        let farewell = timeout(soon, client.next()).await.expect("the client is told").unwrap().unwrap();
-        assert!(matches!(farewell, Message::Close(Some(frame)) if frame.reason.starts_with("unauthenticated")));
-        let end = timeout(soon, shell.next()).await.expect("the agent's end closes");
-        assert!(!matches!(end, Some(Ok(Message::Binary(_) | Message::Text(_)))));
         output
     };
-    let (answer, output) = tokio::join!(reading, revoking);
-    assert_eq!(answer.text(), "one\n");
+    let (logs, output) = tokio::join!(world.router.clone().oneshot(logs), dialling);
+    let mut logs = logs.unwrap().into_body();
+    assert_eq!(logs.frame().await.unwrap().unwrap().into_data().unwrap(), "one\n");
+    let path = format!("/v1/keys/{}", key["key"].as_str().unwrap());
+    world.send((Method::DELETE, &world.a.admin), &path, None, &[]).await.expect(200);
+    let soon = Duration::from_secs(5);
+    let farewell = timeout(soon, client.next()).await.expect("the client is told").unwrap().unwrap();
+    assert!(matches!(farewell, Message::Close(Some(frame)) if frame.reason.starts_with("unauthenticated")));
+    let end = timeout(soon, shell.next()).await.expect("the agent's end closes");
+    assert!(!matches!(end, Some(Ok(Message::Binary(_) | Message::Text(_)))));
+    assert!(timeout(soon, logs.frame()).await.expect("the output ends").is_none());
     drop(output);
     serving.end().await;
 }
