@@ -20,7 +20,7 @@ fn wish(lease: u64, wanted: Wanted, argv: &[&str]) -> AssignmentBody {
     let grant = Grant { node: NodeId(1), cpu_milli: 1000, memory_mib: 512, slices: vec![slice], exclusive: false };
     let assignment = Assignment { lease: LeaseId(lease), attempt: 1, changed: 1, wanted, grant };
     let workload = Workload { argv: argv.iter().map(|s| s.to_string()).collect(), ..Workload::default() };
-    AssignmentBody { assignment, workload: Some(workload), stop_in_ms: None, env: Default::default() }
+    AssignmentBody { assignment, workload: Some(workload), ready: false, stop_in_ms: None, env: Default::default() }
 }
 
 fn full(generation: Generation, assignments: Vec<AssignmentBody>) -> Changes {
@@ -126,6 +126,16 @@ fn a_restarted_agent_adopts_what_runs() {
     assert_eq!(bench.driver.len(), 1);
     let again: Vec<_> = bench.heard[heard..].iter().flat_map(|r| &r.observations).map(|o| o.phase.clone()).collect();
     assert_eq!(again, [Phase::Ready]);
+}
+
+#[test]
+fn what_a_restarted_agent_does_not_find_was_lost_and_is_not_started_a_second_time() {
+    let mut bench = Bench::new(Behaviour::default()).told(full(at(1), vec![wish(1, Wanted::Run, &[])])).run(5_000);
+    bench.driver.reboot(NodeId(1));
+    let known_to_serve = AssignmentBody { ready: true, ..wish(1, Wanted::Run, &[]) };
+    let bench = bench.restart_agent().told(full(at(1), vec![known_to_serve])).run(5_000);
+    assert!(matches!(bench.phases(1).last(), Some(Phase::Failed(_))), "{:?}", bench.phases(1));
+    assert!(bench.driver.is_empty(), "whether it starts again, and as which attempt, is the core's to decide");
 }
 
 #[test]

@@ -14,7 +14,8 @@ use units::{AgentId, LeaseId, NodeId, Time};
 #[derive(Debug, Default)]
 pub struct Liveness {
     agents: FxHashMap<AgentId, Heard>,
-    serving: FxHashMap<LeaseId, Time>,
+    /// The last proof of each lease's service, from each of its nodes that gave one.
+    serving: FxHashMap<LeaseId, Vec<(NodeId, Time)>>,
     /// Since when we watch: silence before that is ours.
     watching: Option<Time>,
     looked: Time,
@@ -43,9 +44,13 @@ impl Liveness {
         self.agents.insert(agent, Heard { at: now, clock_off_ms });
     }
 
-    /// A lease was seen serving.
-    pub fn served(&mut self, lease: LeaseId, now: Time) {
-        self.serving.insert(lease, now);
+    /// A lease was seen serving on a node.
+    pub fn served(&mut self, lease: LeaseId, node: NodeId, now: Time) {
+        let proofs = self.serving.entry(lease).or_default();
+        match proofs.iter_mut().find(|(known, _)| *known == node) {
+            Some((_, last)) => *last = now,
+            None => proofs.push((node, now)),
+        }
     }
 
     /// When an agent was last heard.
@@ -53,9 +58,9 @@ impl Liveness {
         self.agents.get(&agent).map(|heard| heard.at)
     }
 
-    /// The last proof of a lease's service.
+    /// The last proof of a lease's service: from all of its nodes, for it serves as a whole or not at all.
     pub fn last_served(&self, lease: LeaseId) -> Option<Time> {
-        self.serving.get(&lease).copied()
+        self.serving.get(&lease)?.iter().map(|(_, last)| *last).min()
     }
 
     /// How far an agent's clock is ahead of ours, in milliseconds.
@@ -99,7 +104,11 @@ impl Liveness {
                 commands.extend(self.give_up(state, *node, known.agent, heard));
             }
         }
-        self.serving.retain(|lease, _| state.lease.get(*lease).is_some());
+        self.serving.retain(|lease, proofs| {
+            let lease = state.lease.get(*lease);
+            proofs.retain(|(node, _)| lease.is_some_and(|lease| lease.member(*node).is_some()));
+            !proofs.is_empty()
+        });
         commands
     }
 

@@ -50,6 +50,9 @@ pub struct AssignmentBody {
     pub assignment: Assignment,
     /// What to run; `None` where it is only to be ended.
     pub workload: Option<Workload>,
+    /// The server has heard that it is usable there: if it is not there any more it was lost, and is not started again.
+    #[serde(default)]
+    pub ready: bool,
     /// Milliseconds from now until balance, credit and grace end; `None` where nothing bounds it.
     pub stop_in_ms: Option<u64>,
     /// Environment that the platform adds to the workload's own, such as the lease's own key.

@@ -35,7 +35,7 @@ fn changes_are_spoken_so() {
     let assignment = Assignment { lease: LeaseId(1042), attempt: 2, changed: 90, wanted: Wanted::Run, grant };
     let workload = Workload { runtime: Runtime::Container("cuda:12".into()), argv: vec!["train".into()], ..Workload::default() };
     let env = [("K".to_owned(), "v".to_owned())].into();
-    let body = AssignmentBody { assignment, workload: Some(workload), stop_in_ms: Some(1500), env };
+    let body = AssignmentBody { assignment, workload: Some(workload), ready: true, stop_in_ms: Some(1500), env };
     let logs = SessionKind::Logs { follow: true, tail: Some(10) };
     let changes = Changes {
         generation: Generation { epoch: 1, seq: 91 },
@@ -59,6 +59,7 @@ fn changes_are_spoken_so() {
                 },
             },
             "workload": { "runtime": { "container": "cuda:12" }, "argv": ["train"], "env": {}, "grace_ms": 10000 },
+            "ready": true,
             "stop_in_ms": 1500,
             "env": { "K": "v" },
         }],

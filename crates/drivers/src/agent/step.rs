@@ -57,8 +57,9 @@ impl Agent {
                 self.conclude(driver, instance, Phase::Gone, now);
             }
             Action::Start(instance) => {
+                let served = self.assigned.get(instance).is_some_and(|held| held.body.ready);
                 let trace = self.traces.entry(instance).or_default();
-                if !trace.known && !trace.has_ended() {
+                if !trace.known && !served && !trace.has_ended() {
                     self.start(driver, instance, now);
                 } else if !trace.has_ended() {
                     let lost = Phase::Failed("it vanished from the node without a trace of its end".into());

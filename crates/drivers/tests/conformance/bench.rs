@@ -107,6 +107,7 @@ impl Bench {
         let body = AssignmentBody {
             assignment,
             workload: Some(workload),
+            ready: false,
             stop_in_ms,
             env: [("TEST_LOG".to_owned(), self.log.clone())].into(),
         };

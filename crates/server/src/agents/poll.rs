@@ -3,9 +3,9 @@
 use super::Told;
 use crate::{App, Problem};
 use protocol::{AssignmentBody, Changes, Deadline, Generation, Instance, Poll, fingerprint, needs_full_set};
-use rental::{State, assignments, changed_since, stop_by, wanted};
+use rental::{State, assignments, changed_since, lease::Seen, stop_by, wanted};
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     time::Duration,
 };
 use tokio::time::{Instant, sleep, timeout_at};
@@ -67,6 +67,8 @@ struct Found {
     full: bool,
     touched: bool,
     assignments: Vec<Assignment>,
+    /// Of these, what is known to be usable.
+    ready: HashSet<Instance>,
     digest: u64,
     /// Of every instance that should run.
     deadlines: HashMap<Instance, Option<Time>>,
@@ -99,7 +101,12 @@ fn look(app: &App, state: &State, agent: AgentId, poll: &Poll) -> Found {
         (false, false) => Vec::new(),
     };
     let measure_clean = state.fleet.unclean_of(agent);
-    Found { generation, full, touched, assignments, digest, deadlines, moved, measure_clean, now }
+    let is_ready = |a: &&Assignment| {
+        let member = state.lease.get(a.lease).and_then(|lease| lease.member(a.grant.node));
+        member.is_some_and(|member| member.seen == Seen::Ready)
+    };
+    let ready = assignments.iter().filter(is_ready).map(Instance::of).collect();
+    Found { generation, full, touched, assignments, ready, digest, deadlines, moved, measure_clean, now }
 }
 
 /// Until when each instance may run if nothing is heard from here: its own end, or the end of the tenant's money.
@@ -140,6 +147,7 @@ fn answer(app: &App, agent: AgentId, found: Found, sessions: Vec<protocol::Sessi
         AssignmentBody {
             stop_in_ms: in_ms(&instance),
             workload: run.then(|| workloads.get(&instance.lease).cloned().unwrap_or_default()),
+            ready: found.ready.contains(&instance),
             env: if run { platform_env(app, instance.lease) } else { BTreeMap::new() },
             assignment: assignment.clone(),
         }

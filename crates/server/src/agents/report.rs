@@ -53,11 +53,11 @@ fn note(app: &App, agent: AgentId, report: &Report) {
             let lease = state.lease.get(instance.lease).filter(|lease| lease.attempt == instance.attempt);
             lease.is_some_and(|lease| lease.member(instance.node).is_some())
         };
-        report.serving.iter().filter(holds).map(|instance| instance.lease).collect()
+        report.serving.iter().filter(holds).copied().collect()
     });
     app.handle().liveness(|liveness| {
         liveness.heard(agent, now, None);
-        serving.into_iter().for_each(|lease| liveness.served(lease, now));
+        serving.into_iter().for_each(|Instance { lease, node, .. }| liveness.served(lease, node, now));
     });
     let mut tables = app.agents().tables();
     for seen in &report.observations {

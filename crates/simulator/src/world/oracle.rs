@@ -2,12 +2,13 @@
 
 use super::{Plane, Site};
 use journal::Source;
+use protocol::Instance;
 use rental::{Event, Part, State, fleet, lease, market, money};
 use std::{
     collections::{BTreeMap, BTreeSet},
     ops::ControlFlow,
 };
-use units::{Assignment, DeviceId, Grant, LeaseId, NodeId, Time, Wanted};
+use units::{Assignment, DeviceId, Grant, LeaseId, NodeId, Phase, Time, Wanted};
 
 /// Remembers what may only rise.
 #[derive(Default)]
@@ -17,6 +18,8 @@ pub(crate) struct Oracle {
     attempts: BTreeMap<LeaseId, u32>,
     answers: BTreeMap<u64, u64>,
     changed: BTreeMap<NodeId, u64>,
+    /// What was usable once, and known to be: it may end, but not begin again.
+    served: BTreeSet<Instance>,
     /// Whether the entries last inspected moved somebody's money from outside.
     pub money_moved: bool,
     /// How often each kind of event was seen.
@@ -39,6 +42,7 @@ impl Oracle {
         for site in sites {
             check_assignments(&state, site)?;
             check_truth(&state, site, now)?;
+            self.check_starts(&state, site, now)?;
         }
         self.check_changed(&state)
     }
@@ -101,6 +105,24 @@ impl Oracle {
             }
             _ => Ok(()),
         }
+    }
+
+    /// An attempt is started once: a workload that begins anew has lost what it was, and that must be said.
+    fn check_starts(&mut self, state: &State, site: &Site, now: Time) -> Result<(), String> {
+        let known = |at: Instance| {
+            let member = state.lease.get(at.lease).and_then(|lease| lease.member(at.node));
+            member.is_some_and(|member| member.seen == lease::Seen::Ready)
+        };
+        for seen in site.truth(now) {
+            let again = matches!(seen.phase, Phase::Starting(_)) && self.served.contains(&seen.instance);
+            if again {
+                return Err(format!("{} was usable and is started again", seen.instance));
+            }
+            if seen.phase == Phase::Ready && known(seen.instance) {
+                self.served.insert(seen.instance);
+            }
+        }
+        Ok(())
     }
 
     fn check_changed(&mut self, state: &State) -> Result<(), String> {

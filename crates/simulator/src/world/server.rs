@@ -25,6 +25,7 @@ pub(crate) fn poll(plane: &mut Plane, poll: &Poll, now: Time) -> Option<Changes>
     let body = |a: &Assignment| AssignmentBody {
         assignment: a.clone(),
         workload: (a.wanted == Wanted::Run).then(|| plane.workload(a.lease)).flatten(),
+        ready: is_ready(&state, a),
         stop_in_ms: stop_in(a),
         env: BTreeMap::new(),
     };
@@ -40,6 +41,11 @@ pub(crate) fn poll(plane: &mut Plane, poll: &Poll, now: Time) -> Option<Changes>
         sessions: Vec::new(),
         measure_clean: state.fleet.unclean_of(poll.agent),
     })
+}
+
+fn is_ready(state: &rental::State, a: &Assignment) -> bool {
+    let member = state.lease.get(a.lease).and_then(|lease| lease.member(a.grant.node));
+    member.is_some_and(|member| member.seen == lease::Seen::Ready)
 }
 
 /// Milliseconds until the money of each assignment's tenant ends.
@@ -63,7 +69,7 @@ pub(crate) fn report(plane: &mut Plane, report: &Report, now: Time) -> bool {
     let served: Vec<Instance> = report.serving.iter().filter(|i| is_current(plane, report.agent, **i)).copied().collect();
     let Some(engine) = plane.engine() else { return false };
     for instance in served {
-        engine.liveness().served(instance.lease, clock);
+        engine.liveness().served(instance.lease, instance.node, clock);
     }
     for command in commands(plane, report, clock) {
         // Refusals are answers too: what moved on meanwhile is none of the agent's business.
