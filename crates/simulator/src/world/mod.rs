@@ -41,8 +41,8 @@ const AT_ONCE: u32 = 10_000;
 pub(crate) enum Mail {
     /// A report whose sender has given up on it.
     Report(Report),
-    /// An answer to a poll that its asker has given up on.
-    Changes(usize, Box<Changes>),
+    /// An answer to a poll that its asker has given up on: to which site, and to which life of its agent.
+    Changes(usize, u32, Box<Changes>),
     /// A tenant repeats what was not answered.
     Repeat(Call),
 }
@@ -173,7 +173,7 @@ impl World {
             (fate, answer) => {
                 self.sites[at].poll_again(now);
                 if let (Fate::Late(ms), Some(changes)) = (fate, answer) {
-                    self.post(ms, Mail::Changes(at, Box::new(changes)));
+                    self.post(ms, Mail::Changes(at, self.sites[at].life, Box::new(changes)));
                 }
             }
         }
@@ -189,7 +189,8 @@ impl World {
     fn deliver(&mut self, mail: Mail) -> Result<(), String> {
         match mail {
             Mail::Report(report) => self.take(&report).map(|_| ()),
-            Mail::Changes(site, changes) => self.sites[site].hear(*changes, self.now),
+            Mail::Changes(site, life, _) if self.sites[site].life != life => Ok(()),
+            Mail::Changes(site, _, changes) => self.sites[site].hear(*changes, self.now),
             Mail::Repeat(call) => self.call(call),
         }
     }

@@ -51,6 +51,8 @@ pub(crate) struct Site {
     pub skew_ms: i64,
     pub line: Line,
     cut_until: Time,
+    /// How often the agent's process was started: an answer to an earlier process reaches nobody.
+    pub life: u32,
     /// The agent's process is not running until then.
     down_until: Option<Time>,
     pub next_step: Time,
@@ -74,6 +76,7 @@ impl Site {
             stream: random.next(),
             line: Line::default(),
             cut_until: now,
+            life: 0,
             down_until: None,
             next_step: now,
             next_poll: now,
@@ -123,6 +126,7 @@ impl Site {
 
     /// The agent's process dies and comes back; its workloads run on.
     pub fn kill_agent(&mut self, until: Time) {
+        self.life += 1;
         self.down_until = Some(until);
     }
 
