@@ -28,6 +28,11 @@ use crate::{app::App, cli::Cli, language::Language};
 use clap::{CommandFactory, FromArgMatches};
 use std::process::ExitCode;
 
+/// Entries are decoded on one thread and applied on another: memory that crosses threads costs the C library's allocator as
+/// much as the folding itself.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
     // Shims are many and live long: they take neither options nor anything that is set up below.
