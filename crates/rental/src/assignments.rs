@@ -36,7 +36,7 @@ fn placed(state: &State, node: NodeId) -> impl Iterator<Item = (&lease::Lease, &
 fn wish(lease: &lease::Lease) -> Wanted {
     match lease.status {
         lease::Status::Stopping(_) => Wanted::End,
-        _ => Wanted::Run,
+        lease::Status::Queued | lease::Status::Starting | lease::Status::Running | lease::Status::Stopped => Wanted::Run,
     }
 }
 
