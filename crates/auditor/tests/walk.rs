@@ -125,7 +125,7 @@ fn command(world: &World, step: Step) -> Option<Command> {
             let (lease, _) = pick(world, lease);
             let attempt = world.state.lease.get(lease)?.attempt;
             let seen = Observation { lease, attempt, node: NodeId(node), phase, ago_ms: 0 };
-            command(lease::Command::Report { seen, since: ahead(-ago) })
+            command(lease::Command::report(seen, ahead(-ago)))
         }
         Step::Stop(n) => command({
             let (lease, tenant) = pick(world, n);

@@ -119,7 +119,7 @@ impl World<'_> {
 
     fn report(&mut self, lease: u64, phase: Phase) {
         let seen = Observation { lease: LeaseId(lease), attempt: 1, node: NodeId(1), phase, ago_ms: 0 };
-        self.submit(Command::Lease(lease::Command::Report { seen, since: self.now }));
+        self.submit(Command::Lease(lease::Command::report(seen, self.now)));
     }
 
     fn submit(&mut self, command: Command) {

@@ -78,7 +78,7 @@ impl World {
 
     fn report(&mut self, lease: LeaseId, phase: Phase) {
         let seen = Observation { lease, attempt: 1, node: NodeId(1), phase, ago_ms: 0 };
-        self.submit(Command::Lease(lease::Command::Report { seen, since: self.now }));
+        self.submit(Command::Lease(lease::Command::report(seen, self.now)));
     }
 
     fn end(&mut self, tenant: TenantId, lease: LeaseId) {
@@ -256,7 +256,7 @@ fn fail_one(world: &mut World) {
     drop(state);
     if let Some((lease, attempt, node)) = seen {
         let seen = Observation { lease, attempt, node, phase: Phase::Failed("the card fell off".into()), ago_ms: 0 };
-        world.submit(Command::Lease(lease::Command::Report { seen, since: world.now.plus_ms(-40 * MINUTE_MS) }));
+        world.submit(Command::Lease(lease::Command::report(seen, world.now.plus_ms(-40 * MINUTE_MS))));
     }
 }
 

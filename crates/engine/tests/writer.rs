@@ -78,7 +78,7 @@ fn a_node_that_never_comes_back_after_a_restart_is_charged_to_when_it_was_last_h
         submit(&mut engine, START, support::order());
         let (lease, node) = (LeaseId(1), NodeId(1));
         let seen = Observation { lease, attempt: 1, node, phase: Phase::Ready, ago_ms: 0 };
-        submit(&mut engine, START, Command::Lease(lease::Command::Report { seen, since: START }));
+        submit(&mut engine, START, Command::Lease(lease::Command::report(seen, START)));
         for n in 0..=10 {
             engine.liveness().heard(AgentId(1), minute(n), None);
             engine.step(minute(n)).unwrap();

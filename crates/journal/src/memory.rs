@@ -63,10 +63,6 @@ impl Source for Memory {
         Ok(from.take_while(|(key, _)| key.starts_with(prefix)).map(|(k, v)| (k.clone(), v.clone())).collect())
     }
 
-    fn repeat(&self, owner: Owner, key: &Hash) -> Result<Option<Repeat>, Failure> {
-        Ok(self.repeats.get(&(owner, *key)).copied())
-    }
-
     fn checkpoints(&self) -> Result<Vec<(u64, String)>, Failure> {
         Ok(self.checkpoints.iter().map(|(size, signed)| (*size, signed.clone())).collect())
     }
@@ -101,6 +97,10 @@ impl Store for Memory {
         self.repeats.extend(batch.repeats.iter().map(|r| ((r.owner, r.key), *r)));
         self.head = Head { root: self.tree.root(), ..head };
         Ok(self.head)
+    }
+
+    fn repeat(&self, owner: Owner, key: &Hash) -> Result<Option<Repeat>, Failure> {
+        Ok(self.repeats.get(&(owner, *key)).copied())
     }
 
     fn prune_repeats(&mut self, before: Time) -> Result<u64, Failure> {

@@ -82,7 +82,7 @@ pub struct Batch {
     pub entries: Vec<Entry>,
     /// Changes of the directory, applied in order.
     pub directory: Vec<Change>,
-    /// New repeats; one with the same owner and key is replaced.
+    /// New repeats, of entries of this batch, at most one of each. One with the same owner and key takes the other's place.
     pub repeats: Vec<Repeat>,
 }
 
@@ -115,9 +115,6 @@ pub trait Source {
     /// Everything in the directory whose key begins with `prefix`, ordered by key.
     fn directory_scan(&self, prefix: &[u8]) -> Result<Pairs, Failure>;
 
-    /// Which request of this owner came with the idempotency key of hash `key`, and the entry that answered it.
-    fn repeat(&self, owner: Owner, key: &Hash) -> Result<Option<Repeat>, Failure>;
-
     /// The signed checkpoints kept in the store, by size.
     fn checkpoints(&self) -> Result<Vec<(u64, String)>, Failure>;
 }
@@ -137,6 +134,9 @@ pub trait Store: Source + Send {
     /// batch is readable here; unless the failure is retryable, it is open whether it will be there after a
     /// restart, and further appends answer [`Failure::Stopped`].
     fn append(&mut self, batch: &Batch) -> Result<Head, Failure>;
+
+    /// Which request of this owner came with the idempotency key of hash `key`, and the entry that answered it.
+    fn repeat(&self, owner: Owner, key: &Hash) -> Result<Option<Repeat>, Failure>;
 
     /// Forgets the repeats of entries before `before`, and says how many.
     fn prune_repeats(&mut self, before: Time) -> Result<u64, Failure>;

@@ -130,6 +130,32 @@ fn repeats_are_found_by_owner_and_key_until_they_are_pruned(store: &mut dyn Stor
     assert_eq!(store.prune_repeats(Time(3)).unwrap(), 2);
     assert_eq!(store.repeat(Owner(2), &[1; 32]).unwrap(), None);
     assert_eq!(store.repeat(Owner(1), &[2; 32]).unwrap(), Some(repeat(1, 2, 3)));
+    // A key that is forgotten may come again, and then be forgotten with its new entry.
+    let mut batch = samples.batch(1);
+    batch.repeats = vec![repeat(1, 1, 4)];
+    store.append(&batch).unwrap();
+    assert_eq!(store.repeat(Owner(1), &[1; 32]).unwrap(), Some(repeat(1, 1, 4)));
+    assert_eq!(store.prune_repeats(Time(100)).unwrap(), 2);
+    assert_eq!(store.repeat(Owner(1), &[1; 32]).unwrap(), None);
+    assert_eq!(store.prune_repeats(Time(100)).unwrap(), 0);
+}
+
+#[test]
+fn repeats_are_found_again_after_a_restart_and_by_the_whole_of_their_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut key = [1; 32];
+    let repeat = Repeat { owner: Owner(1), key, request: [9; 32], seq: 1, time: Time(START + 1) };
+    {
+        let mut store = Sqlite::open(folder.path(), &Options::default()).unwrap();
+        let mut batch = Samples::new(store.keys().log()).batch(1);
+        batch.repeats = vec![repeat];
+        store.append(&batch).unwrap();
+    }
+    let store = Sqlite::open(folder.path(), &Options::default()).unwrap();
+    assert_eq!(store.repeat(Owner(1), &key).unwrap(), Some(repeat));
+    key[31] = 2;
+    assert_eq!(store.repeat(Owner(1), &key).unwrap(), None, "the first half is the same");
+    assert_eq!(store.repeat(Owner(2), &repeat.key).unwrap(), None);
 }
 
 fn tiles_hold_the_leaf_hashes_whatever_the_batches(store: &mut dyn Store) {

@@ -212,7 +212,7 @@ fn no_number_that_a_tenant_can_write_makes_the_core_panic() {
         lease::Command::Extend { tenant, lease: last, until: Some(Time(i64::MIN)) },
         lease::Command::Resize { tenant, lease, size: Size::Share(Share { compute: u32::MAX, memory_mib: u32::MAX }) },
         lease::Command::Resize { tenant, lease, size: Size::Units(UnitKind::Cpu, u64::MAX) },
-        lease::Command::Report { seen, since: Time(i64::MIN) },
+        lease::Command::report(seen, Time(i64::MIN)),
         lease::Command::GiveUp { leases: vec![(lease, Time(i64::MIN)), (last, Time(i64::MAX))] },
     ] {
         let _ = script.world.submit(&Command::Lease(command));
@@ -263,7 +263,7 @@ fn a_vanished_run_that_nothing_covered_is_settled_even_if_the_report_comes_befor
     script.world.now = script.world.now.plus_ms(90 * 60_000);
     let since = script.world.now.plus_ms(-30 * 60_000);
     let seen = Observation { lease: LeaseId(1), attempt: 1, node: units::NodeId(1), phase: Phase::Gone, ago_ms: 0 };
-    script.world.submit(&Command::Lease(lease::Command::Report { seen, since })).unwrap();
+    script.world.submit(&Command::Lease(lease::Command::report(seen, since))).unwrap();
     let end = "12:00 time passes\n  then ada charged 10.00\n  then ada lost 5.00\n  then ada owes 0\n  then L is ended";
     script.run("end", end);
 }

@@ -80,7 +80,17 @@ fn some_lease(world: &World, a: u16) -> (TenantId, LeaseId) {
     }
 }
 
+/// Up to three leases at once, now and then one of them twice.
 fn report(world: &World, a: u16, b: u16, c: u16) -> Command {
+    let sightings = (0..1 + c % 3).map(|n| sighting(world, a.wrapping_add(n), b, c.wrapping_add(5 * n)));
+    let sightings: Vec<_> = sightings.collect();
+    match lease::Command::reports(sightings.clone()).pop() {
+        Some(command) if !b.is_multiple_of(13) => Command::Lease(command),
+        _ => Command::Lease(lease::Command::Report { sightings }),
+    }
+}
+
+fn sighting(world: &World, a: u16, b: u16, c: u16) -> lease::Sighting {
     let (_, id) = some_lease(world, a);
     let lease = world.state.lease.get(id);
     let attempt = lease.map_or(1, |l| l.attempt).saturating_sub(u32::from(c.is_multiple_of(17)));
@@ -98,7 +108,7 @@ fn report(world: &World, a: u16, b: u16, c: u16) -> Command {
     };
     let ago = if c.is_multiple_of(3) { i64::from(b) * 150 } else { 0 };
     let seen = Observation { lease: id, attempt, node, phase, ago_ms: 0 };
-    Command::Lease(lease::Command::Report { seen, since: world.now.plus_ms(-ago + i64::from(c.is_multiple_of(7)) * 5_000) })
+    lease::Sighting { seen, since: world.now.plus_ms(-ago + i64::from(c.is_multiple_of(7)) * 5_000) }
 }
 
 fn change(world: &World, a: u16, b: u16, c: u16) -> Command {

@@ -173,7 +173,7 @@ impl World {
         let (attempt, nodes): (u32, Vec<NodeId>) = (known.attempt, known.members.iter().map(|m| m.grant.node).collect());
         for node in nodes {
             let seen = Observation { lease, attempt, node, phase: phase.clone(), ago_ms: 0 };
-            self.run(Command::Lease(lease::Command::Report { seen, since: self.now.plus_ms(-ago_ms) }));
+            self.run(Command::Lease(lease::Command::report(seen, self.now.plus_ms(-ago_ms))));
         }
     }
 

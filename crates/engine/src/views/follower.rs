@@ -6,13 +6,15 @@ use std::{
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard},
     thread::{self, JoinHandle},
-    time::Duration,
+    time::{Duration, Instant},
 };
 use tokio::sync::watch;
 use units::Time;
 
 /// How long a fold that failed waits before it is tried again.
 const AGAIN: Duration = Duration::from_secs(1);
+/// Between two folds while nobody waits for one: what comes together is written together, to each page once.
+const PACE: Duration = Duration::from_millis(20);
 /// Connections that are kept for the next who asks; more are opened when more ask at once.
 const KEPT: usize = 16;
 
@@ -37,6 +39,8 @@ struct Shared {
     path: PathBuf,
     head: watch::Receiver<Head>,
     applied: watch::Sender<u64>,
+    /// The last entry that anybody has waited for.
+    wanted: watch::Sender<u64>,
     status: Mutex<Status>,
     free: Mutex<Vec<Queries>>,
 }
@@ -70,11 +74,13 @@ impl Follower {
             path: path.into(),
             head: head.clone(),
             applied: watch::Sender::new(views.applied()),
+            wanted: watch::Sender::new(0),
             status: Mutex::default(),
             free: Mutex::default(),
         });
         let (end, ended) = watch::channel(false);
-        let following = Following { views, reader, head, ended, shared: Arc::clone(&shared) };
+        let wanted = shared.wanted.subscribe();
+        let following = Following { views, reader, head, wanted, ended, shared: Arc::clone(&shared) };
         let handle = thread::Builder::new().name("views".into()).spawn(move || following.run());
         let handle = Some(handle.expect("the operating system gives us one thread"));
         Ok(Follower { shared, _thread: Arc::new(Thread { end, handle }) })
@@ -88,6 +94,7 @@ impl Follower {
     /// Waits until entry `seq` is folded, at most for `timeout`. Returns whether it is.
     pub async fn wait_for(&self, seq: u64, timeout: Duration) -> bool {
         let mut applied = self.applied();
+        self.shared.wanted.send_if_modified(|wanted| std::mem::replace(wanted, seq.max(*wanted)) < seq);
         let reached = tokio::time::timeout(timeout, applied.wait_for(|at| *at >= seq)).await;
         matches!(reached, Ok(Ok(_)))
     }
@@ -133,6 +140,7 @@ struct Following {
     views: Views,
     reader: Reader,
     head: watch::Receiver<Head>,
+    wanted: watch::Receiver<u64>,
     ended: watch::Receiver<bool>,
     shared: Arc<Shared>,
 }
@@ -144,8 +152,9 @@ impl Following {
         while !*self.ended.borrow() {
             // Marked seen first: what comes while we fold wakes us again.
             self.head.borrow_and_update();
+            let begun = Instant::now();
             let more = self.fold();
-            if !more && !runtime.block_on(self.wait()) {
+            if !more && !runtime.block_on(self.wait(begun + PACE)) {
                 return;
             }
         }
@@ -165,13 +174,19 @@ impl Following {
         })
     }
 
-    /// Sleeps until there is something to fold. Returns whether to go on.
-    async fn wait(&mut self) -> bool {
+    /// Sleeps until there is something to fold, and while nobody waits for it until `next`. Returns whether to go on.
+    async fn wait(&mut self, next: Instant) -> bool {
         let failed = self.shared.status().failure.is_some();
-        tokio::select! {
+        let more = tokio::select! {
             _ = self.ended.changed() => false,
             changed = self.head.changed(), if !failed => changed.is_ok(),
             () = tokio::time::sleep(AGAIN), if failed => true,
+        };
+        let applied = self.views.applied();
+        more && tokio::select! {
+            _ = self.ended.changed() => false,
+            wanted = self.wanted.wait_for(|wanted| *wanted > applied) => wanted.is_ok(),
+            () = tokio::time::sleep_until(next.into()) => true,
         }
     }
 }

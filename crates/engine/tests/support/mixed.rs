@@ -97,7 +97,7 @@ pub fn keyed(command: Command, key: u64) -> Submission {
 
 /// What the agent does about the published state: the starts it carries out, and what it then says.
 pub fn agent_turn(state: &State) -> (Vec<(LeaseId, u32)>, Vec<Command>) {
-    let (mut starts, mut reports) = (Vec::new(), Vec::new());
+    let (mut starts, mut sightings) = (Vec::new(), Vec::new());
     for wish in assignments(state, AGENT) {
         let starting = state.lease.get(wish.lease).is_some_and(|l| l.status == lease::Status::Starting);
         let phase = match wish.wanted {
@@ -109,8 +109,9 @@ pub fn agent_turn(state: &State) -> (Vec<(LeaseId, u32)>, Vec<Command>) {
             Wanted::End => Phase::Gone,
         };
         let seen = Observation { lease: wish.lease, attempt: wish.attempt, node: wish.grant.node, phase, ago_ms: 0 };
-        reports.push(Command::Lease(lease::Command::Report { seen, since: Time::MAX }));
+        sightings.push(lease::Sighting { seen, since: Time::MAX });
     }
+    let mut reports: Vec<_> = lease::Command::reports(sightings).into_iter().map(Command::Lease).collect();
     let devices = state.fleet.unclean_of(AGENT);
     if !devices.is_empty() {
         reports.push(Command::Fleet(fleet::Command::Clear { devices, heard: None }));

@@ -11,7 +11,7 @@
 //! | `entry` | `seq` (1 …), `row`: the row of `entry` |
 //! | `tile` | `level`, `number`, `hashes`: up to 256 × 32 bytes; the last tile of a level grows in place |
 //! | `directory` | `key`, `value`: opaque, erasable, not hashed |
-//! | `repeat` | `owner`, `key`, `request`, `seq`, `time` |
+//! | `repeat` | `seq`, `owner`, `key`, `request`, `time` |
 //! | `checkpoint` | `size`, `signed`: the note |
 //! | `about` | `name`, `value`: `log`, the log id in hexadecimal |
 //!
@@ -21,6 +21,7 @@
 //! at the latest on closing.
 
 mod reader;
+mod repeats;
 mod writer;
 
 pub use reader::Reader;

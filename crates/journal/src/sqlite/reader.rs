@@ -2,7 +2,7 @@
 
 use super::{DATABASE, failed, signed, unsigned};
 use crate::{
-    Failure, Hash, Pairs, Repeat, Source, Stored,
+    Failure, Hash, Pairs, Source, Stored,
     tile::{self, TileId},
 };
 use rusqlite::{CachedStatement, Connection, OpenFlags, OptionalExtension, Row, params};
@@ -10,7 +10,6 @@ use std::{
     ops::ControlFlow,
     path::{Path, PathBuf},
 };
-use units::{Owner, Time};
 
 /// A read-only view of a data folder, for followers, lists and verification. Each call sees what is committed.
 ///
@@ -127,14 +126,6 @@ impl Source for Reader {
             let rows = select.query_map([prefix], |row| Ok((row.get::<_, Vec<u8>>(0)?, row.get(1)?)))?;
             rows.take_while(|pair| pair.as_ref().map_or(true, |(key, _)| key.starts_with(prefix))).collect()
         })
-    }
-
-    fn repeat(&self, owner: Owner, key: &Hash) -> Result<Option<Repeat>, Failure> {
-        let select = "SELECT request, seq, time FROM repeat WHERE owner = ?1 AND key = ?2";
-        let repeat = |row: &Row<'_>| {
-            Ok(Repeat { owner, key: *key, request: row.get(0)?, seq: unsigned(1, row.get(1)?)?, time: Time(row.get(2)?) })
-        };
-        self.query("reading the repeats", select, |select| select.query_row(params![signed(owner.0), key], repeat).optional())
     }
 
     fn checkpoints(&self) -> Result<Vec<(u64, String)>, Failure> {

@@ -1,6 +1,11 @@
 //! The one writer of a data folder.
 
-use super::{DATABASE, KEYS, LOCK, Reader, failed, reader::connect, signed};
+use super::{
+    DATABASE, KEYS, LOCK, Reader, failed,
+    reader::connect,
+    repeats::{self, Repeats},
+    signed,
+};
 use crate::{
     Batch, Change, Failure, Hash, Head, Keys, Pairs, Place, Repeat, Source, Store, Stored, Tree,
     leaf::{self, Salts},
@@ -22,8 +27,8 @@ const SCHEMA: &str = "
     CREATE TABLE entry (seq INTEGER PRIMARY KEY, row BLOB NOT NULL);
     CREATE TABLE tile (level INTEGER, number INTEGER, hashes BLOB NOT NULL, PRIMARY KEY (level, number)) WITHOUT ROWID;
     CREATE TABLE directory (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
-    CREATE TABLE repeat (owner INTEGER, key BLOB, request BLOB NOT NULL, seq INTEGER NOT NULL, time INTEGER NOT NULL,
-                         PRIMARY KEY (owner, key)) WITHOUT ROWID;
+    CREATE TABLE repeat (seq INTEGER PRIMARY KEY, owner INTEGER NOT NULL, key BLOB NOT NULL, request BLOB NOT NULL,
+                         time INTEGER NOT NULL);
     CREATE TABLE checkpoint (size INTEGER PRIMARY KEY, signed TEXT NOT NULL);";
 
 /// How far an append waits for the disk.
@@ -60,6 +65,7 @@ pub struct Sqlite {
     salts: Salts,
     head: Head,
     tree: Tree,
+    repeats: Repeats,
     stopped: bool,
     reader: Reader,
     // Held until the store is dropped; the system lets go of it when the process dies.
@@ -84,7 +90,8 @@ impl Sqlite {
         let keys = keys(folder, &connection, journal)?;
         let reader = Reader { connection, folder: folder.into(), vfs: options.vfs.clone() };
         let (head, tree) = restore(&reader)?;
-        Ok(Sqlite { salts: keys.salts(), keys, head, tree, stopped: false, reader, _lock: lock })
+        let repeats = Repeats::load(&reader.connection)?;
+        Ok(Sqlite { salts: keys.salts(), keys, head, tree, repeats, stopped: false, reader, _lock: lock })
     }
 
     /// Another reader of this log, for another thread.
@@ -104,12 +111,7 @@ impl Sqlite {
         let transaction = self.reader.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         write_entries(&transaction, batch, &self.salts, tree)?;
         write_directory(&transaction, batch)?;
-        let mut insert = transaction.prepare_cached("INSERT OR REPLACE INTO repeat VALUES (?1, ?2, ?3, ?4, ?5)")?;
-        for repeat in &batch.repeats {
-            let Repeat { owner, key, request, seq, time } = repeat;
-            insert.execute(params![signed(owner.0), key, request, signed(*seq), time.0])?;
-        }
-        drop(insert);
+        repeats::write(&transaction, &batch.repeats)?;
         transaction.commit()
     }
 }
@@ -170,7 +172,7 @@ fn prepare(connection: &mut Connection, options: &Options) -> rusqlite::Result<J
     connection.pragma_update(None, "wal_autocheckpoint", options.checkpoint_pages)?;
     // What is deleted from the directory is overwritten, not only unlinked.
     connection.pragma_update(None, "secure_delete", "ON")?;
-    // 64 MiB of pages: repeats are inserted at random places.
+    // 64 MiB of pages: the directory is changed at any place.
     connection.pragma_update(None, "cache_size", -65_536)?;
     match connection.pragma_query_value(None, "user_version", |row| row.get(0))? {
         0 => lay_tables(connection).map(|()| Journal::New),
@@ -254,10 +256,6 @@ impl Source for Sqlite {
         self.reader.directory_scan(prefix)
     }
 
-    fn repeat(&self, owner: Owner, key: &Hash) -> Result<Option<Repeat>, Failure> {
-        self.reader.repeat(owner, key)
-    }
-
     fn checkpoints(&self) -> Result<Vec<(u64, String)>, Failure> {
         self.reader.checkpoints()
     }
@@ -270,6 +268,10 @@ impl Store for Sqlite {
 
     fn head(&self) -> Head {
         self.head
+    }
+
+    fn repeat(&self, owner: Owner, key: &Hash) -> Result<Option<Repeat>, Failure> {
+        self.repeats.find(&self.reader.connection, owner, key)
     }
 
     fn append(&mut self, batch: &Batch) -> Result<Head, Failure> {
@@ -288,12 +290,12 @@ impl Store for Sqlite {
         }
         self.head = Head { root: tree.root(), ..head };
         self.tree = tree;
+        self.repeats.remember(&batch.repeats);
         Ok(self.head)
     }
 
     fn prune_repeats(&mut self, before: Time) -> Result<u64, Failure> {
-        let pruned = self.reader.connection.execute("DELETE FROM repeat WHERE time < ?1", [before.0]);
-        pruned.map(|rows| rows as u64).map_err(failed("pruning the repeats"))
+        self.repeats.prune(&self.reader.connection, before)
     }
 
     fn keep_checkpoint(&mut self, size: u64, signed_note: &str) -> Result<(), Failure> {

@@ -39,12 +39,13 @@ mod stop;
 pub(crate) use admit::could_pay;
 pub use cost::cost_so_far;
 pub use event::*;
+pub use report::Sighting;
 pub use request::Request;
 pub(crate) use state::{At, apply};
 pub use state::{Lease, Member, Priced, Seen, State, Status};
 
 use crate::{Refusal, State as Root};
-use units::{LeaseId, Observation, Size, TenantId, Time};
+use units::{LeaseId, Size, TenantId, Time};
 
 /// What can be done with leases.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,10 +59,8 @@ pub enum Command {
     },
     /// What an agent saw.
     Report {
-        /// What it saw.
-        seen: Observation,
-        /// When the phase began, by our clock: the last proof of service where it failed.
-        since: Time,
+        /// What it saw, each lease once.
+        sightings: Vec<Sighting>,
     },
     /// Another end.
     Extend {
@@ -144,7 +143,7 @@ pub(crate) fn decide(root: &Root, now: Time, command: &Command) -> Result<Vec<cr
     match command {
         Command::Request(request) => request::decide(root, now, request),
         Command::Admit { lease } => admit::decide(root, now, *lease),
-        Command::Report { seen, since } => report::decide(root, now, seen, *since),
+        Command::Report { sightings } => report::decide(root, now, sightings),
         Command::Extend { tenant, lease, until } => extend::decide(root, now, owned(root, *tenant, *lease)?, *until),
         Command::Resize { tenant, lease, size } => resize::decide(root, now, owned(root, *tenant, *lease)?, *size),
         Command::Stop { tenant, lease } => stop::stop(root, now, owned(root, *tenant, *lease)?),

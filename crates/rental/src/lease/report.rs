@@ -11,17 +11,63 @@ use units::{NodeId, Observation, Phase, Ticks, Time};
 /// How often in a row a lease is started in vain.
 const MOST_STARTS: u32 = 3;
 
-pub(super) fn decide(root: &Root, now: Time, seen: &Observation, since: Time) -> Result<Vec<Event>, Refusal> {
+/// Sightings of one entry at most: an entry is what a tenant gets to prove a bill with, and stays small.
+const MOST_TOLD: usize = 64;
+
+/// What an agent saw of a lease.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sighting {
+    /// What it saw.
+    pub seen: Observation,
+    /// When the phase began, by our clock: the last proof of service where it failed.
+    pub since: Time,
+}
+
+impl super::Command {
+    /// The report of one sighting.
+    pub fn report(seen: Observation, since: Time) -> super::Command {
+        super::Command::Report { sightings: vec![Sighting { seen, since }] }
+    }
+
+    /// The reports that tell all of these in their order. Each has a lease once, so that none rests on what another one of
+    /// the same entry changes.
+    pub fn reports(sightings: impl IntoIterator<Item = Sighting>) -> Vec<super::Command> {
+        let mut reports: Vec<Vec<Sighting>> = Vec::new();
+        for sighting in sightings {
+            let fits = |told: &&mut Vec<Sighting>| {
+                told.len() < MOST_TOLD && told.iter().all(|other| other.seen.lease != sighting.seen.lease)
+            };
+            match reports.last_mut().filter(fits) {
+                Some(told) => told.push(sighting),
+                None => reports.push(vec![sighting]),
+            }
+        }
+        reports.into_iter().map(|sightings| super::Command::Report { sightings }).collect()
+    }
+}
+
+pub(super) fn decide(root: &Root, now: Time, sightings: &[Sighting]) -> Result<Vec<Event>, Refusal> {
+    if !is_each_lease_once(sightings) {
+        return Err(Refusal::invalid("sightings", "a report has each lease once"));
+    }
     let mut draft = Draft::new(root, now);
-    let Some(lease) = root.lease.get(seen.lease).filter(|l| l.attempt == seen.attempt) else { return Ok(Vec::new()) };
-    let Some(member) = lease.member(seen.node) else { return Ok(Vec::new()) };
-    let since = since.min(now);
-    match lease.status {
-        Status::Starting | Status::Running => up(&mut draft, lease, member, (&seen.phase, since)),
-        Status::Stopping(then) => down(&mut draft, lease, then, (seen, since)),
-        Status::Queued | Status::Stopped => {}
+    for Sighting { seen, since } in sightings {
+        let Some(lease) = root.lease.get(seen.lease).filter(|l| l.attempt == seen.attempt) else { continue };
+        let Some(member) = lease.member(seen.node) else { continue };
+        let since = (*since).min(now);
+        match lease.status {
+            Status::Starting | Status::Running => up(&mut draft, lease, member, (&seen.phase, since)),
+            Status::Stopping(then) => down(&mut draft, lease, then, (seen, since)),
+            Status::Queued | Status::Stopped => {}
+        }
     }
     Ok(draft.events)
+}
+
+fn is_each_lease_once(sightings: &[Sighting]) -> bool {
+    let mut leases: Vec<_> = sightings.iter().map(|sighting| sighting.seen.lease).collect();
+    leases.sort_unstable();
+    leases.windows(2).all(|two| two[0] != two[1])
 }
 
 fn up(draft: &mut Draft<'_>, lease: &Lease, member: &Member, (phase, since): (&Phase, Time)) {
@@ -127,5 +173,37 @@ fn gone(draft: &mut Draft<'_>, lease: &Lease, node: NodeId, rest: Rest) {
         Then::Stop => draft.lease(lease.tenant, Stopped { lease: lease.id }),
         Then::Queue => draft.lease(lease.tenant, Queued { lease: lease.id, why: format!("came back: {detail}") }),
         Then::End => draft.lease(lease.tenant, Ended { lease: lease.id, reason, detail, charged }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lease::Command;
+    use units::LeaseId;
+
+    fn sighting(lease: u64) -> Sighting {
+        let seen = Observation { lease: LeaseId(lease), attempt: 1, node: NodeId(1), phase: Phase::Ready, ago_ms: 0 };
+        Sighting { seen, since: Time(0) }
+    }
+
+    fn told(command: &Command) -> Vec<u64> {
+        let Command::Report { sightings } = command else { panic!("a report is a report") };
+        sightings.iter().map(|sighting| sighting.seen.lease.0).collect()
+    }
+
+    #[test]
+    fn what_is_told_keeps_its_order_and_has_each_lease_once_in_a_report() {
+        let reports = Command::reports([1, 2, 1, 3, 3].map(sighting));
+        assert_eq!(reports.iter().map(told).collect::<Vec<_>>(), [vec![1, 2], vec![1, 3], vec![3]]);
+        let many = Command::reports((1..=150).map(sighting));
+        assert_eq!(many.iter().map(|report| told(report).len()).collect::<Vec<_>>(), [64, 64, 22]);
+        assert_eq!(Command::reports([]), []);
+    }
+
+    #[test]
+    fn a_report_that_has_a_lease_twice_is_refused() {
+        let twice = [sighting(1), sighting(2), sighting(1)];
+        assert!(matches!(decide(&Root::default(), Time(0), &twice), Err(Refusal::Invalid { field: "sightings", .. })));
     }
 }

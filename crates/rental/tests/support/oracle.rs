@@ -111,7 +111,9 @@ impl Oracle {
             return if free { Ok(()) } else { Err(format!("{} never ran, and cost {}", e.lease, e.charged)) };
         };
         let told = match command {
-            Command::Lease(lease::Command::Report { since, .. }) => *since,
+            Command::Lease(lease::Command::Report { sightings }) => {
+                sightings.iter().find(|told| told.seen.lease == e.lease).map_or(now, |told| told.since)
+            }
             Command::Lease(lease::Command::GiveUp { leases }) => {
                 leases.iter().find(|(id, _)| *id == e.lease).map_or(now, |(_, served)| *served)
             }

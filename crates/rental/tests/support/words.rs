@@ -294,7 +294,7 @@ fn reports(script: &Script, lease: LeaseId, phase: &str, mut rest: Words<'_>) ->
         };
     }
     let seen = |node| Observation { lease, attempt, node, phase: phase.clone(), ago_ms: 0 };
-    Ok(nodes.into_iter().map(|node| Command::Lease(lease::Command::Report { seen: seen(node), since })).collect())
+    Ok(nodes.into_iter().map(|node| Command::Lease(lease::Command::report(seen(node), since))).collect())
 }
 
 /// A lease's name in the script.

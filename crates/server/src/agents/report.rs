@@ -4,8 +4,8 @@ use crate::{App, Problem};
 use engine::Submission;
 use futures_util::future::join_all;
 use protocol::{Instance, Report};
-use rental::{Command, State, fleet, lease};
-use units::{AgentId, DeviceId, NodeId, Observation, Phase};
+use rental::{Command, State, fleet, lease, lease::Sighting};
+use units::{AgentId, DeviceId, NodeId, Observation, Phase, Time};
 
 /// Takes a report in. One about a node or a device of another agent is refused as a whole.
 pub async fn report(app: &App, agent: AgentId, report: &Report) -> Result<(), Problem> {
@@ -15,19 +15,31 @@ pub async fn report(app: &App, agent: AgentId, report: &Report) -> Result<(), Pr
     app.handle().read(|state| check_own(state, agent, report))?;
     let now = app.handle().now();
     note(app, agent, report);
-    let since = |seen: &Observation| now.plus_ms(-i64::try_from(seen.ago_ms).unwrap_or(i64::MAX));
     let observed = report.observations.iter().filter(|seen| !matches!(seen.phase, Phase::Starting(_)));
-    let observed = observed.map(|seen| Command::Lease(lease::Command::Report { seen: seen.clone(), since: since(seen) }));
+    let observed = observed.map(|seen| Sighting { seen: seen.clone(), since: since(app, seen, now) });
+    let observed = lease::Command::reports(observed).into_iter().map(Command::Lease);
     // What was heard under another leadership may be of entries that were lost.
     let heard = if report.generation.epoch == app.handle().head().epoch { report.generation.seq } else { 0 };
     let clear = || fleet::Command::Clear { devices: report.clean.clone(), heard: Some(heard) };
     let clean = (!report.clean.is_empty()).then(clear);
     let faults = report.faults.iter().map(|fault| fleet::Command::MarkDevice { device: fault.device, offered: false });
-    let commands = observed.chain(clean.into_iter().chain(faults).map(Command::Fleet));
+    let commands: Vec<_> = observed.chain(clean.into_iter().chain(faults).map(Command::Fleet)).collect();
     // All at once, in order: they share the batch, and so one wait for the disk.
     let actor = agent.to_string();
-    let answers = join_all(commands.map(|command| app.handle().submit(Submission::plain(actor.clone(), command)))).await;
+    let answers =
+        join_all(commands.into_iter().map(|command| app.handle().submit(Submission::plain(actor.clone(), command)))).await;
     answers.into_iter().try_for_each(|answer| answer.map(|_| ()).map_err(Problem::from))
+}
+
+/// When a phase began, by our clock: what failed has served until it was last seen to serve.
+fn since(app: &App, seen: &Observation, now: Time) -> Time {
+    let ago = now.plus_ms(-i64::try_from(seen.ago_ms).unwrap_or(i64::MAX));
+    match seen.phase {
+        Phase::Failed(_) | Phase::Gone => {
+            app.handle().liveness(|liveness| liveness.last_served(seen.lease)).map_or(ago, |served| served.min(ago))
+        }
+        _ => ago,
+    }
 }
 
 fn check_own(state: &State, agent: AgentId, report: &Report) -> Result<(), Problem> {

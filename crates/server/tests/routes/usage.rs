@@ -42,14 +42,14 @@ fn past(engine: &mut Engine) {
         let lease = LeaseId(n as u64 + 1);
         submit(start, order(tenant));
         let seen = Observation { lease, attempt: 1, node: NodeId(1), phase: Phase::Ready, ago_ms: 0 };
-        submit(start, Command::Lease(lease::Command::Report { seen, since: start }));
+        submit(start, Command::Lease(lease::Command::report(seen, start)));
     }
     let end = start.plus_ms(HOUR_MS);
     for (n, tenant) in [A, A, A, B, B].into_iter().enumerate() {
         let lease = LeaseId(n as u64 + 1);
         submit(end, Command::Lease(lease::Command::Destroy { tenant, lease }));
         let seen = Observation { lease, attempt: 1, node: NodeId(1), phase: Phase::Gone, ago_ms: 0 };
-        submit(end, Command::Lease(lease::Command::Report { seen, since: end }));
+        submit(end, Command::Lease(lease::Command::report(seen, end)));
     }
     let limits = Limits { spend: Some(Ticks::from_cny(40)), ..Limits::default() };
     submit(end, Command::Tenancy(tenancy::Command::SetLimits { tenant: B, limits }));

@@ -108,7 +108,7 @@ impl House {
         let known = self.state.lease.get(lease).expect("it was just ordered");
         let node = known.members.first().map_or(NodeId(0), |member| member.grant.node);
         let seen = Observation { lease, attempt: known.attempt, node, phase, ago_ms: 0 };
-        self.carry_out(&Command::Lease(lease::Command::Report { seen, since: self.now }), bytes);
+        self.carry_out(&Command::Lease(lease::Command::report(seen, self.now)), bytes);
     }
 }
 

@@ -261,7 +261,7 @@ impl Builder {
 
     fn report(&mut self, lease: LeaseId, node: NodeId, phase: Phase) -> Result<(), BenchError> {
         let seen = Observation { lease, attempt: 1, node, phase, ago_ms: 0 };
-        self.submit(Command::Lease(lease::Command::Report { seen, since: self.now })).map(|_| ())
+        self.submit(Command::Lease(lease::Command::report(seen, self.now))).map(|_| ())
     }
 }
 

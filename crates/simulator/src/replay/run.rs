@@ -184,7 +184,7 @@ impl<'a> Run<'a> {
                 };
                 let seen = Observation { lease, attempt, node, phase, ago_ms: 0 };
                 let since = self.now;
-                self.submit(Command::Lease(lease::Command::Report { seen, since }))
+                self.submit(Command::Lease(lease::Command::report(seen, since)))
             }
             Happening::Clean(devices) => self.submit(Command::Fleet(fleet::Command::Clear { devices, heard: None })),
         }

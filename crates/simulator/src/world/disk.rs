@@ -123,17 +123,17 @@ impl Source for Disk {
         self.lock().memory.directory_scan(prefix)
     }
 
-    fn repeat(&self, owner: Owner, key: &Hash) -> Result<Option<Repeat>, Failure> {
-        let inner = self.lock();
-        if inner.sabotage == Some(Sabotage::ForgetRepeats) { Ok(None) } else { inner.memory.repeat(owner, key) }
-    }
-
     fn checkpoints(&self) -> Result<Vec<(u64, String)>, Failure> {
         self.lock().memory.checkpoints()
     }
 }
 
 impl Store for Disk {
+    fn repeat(&self, owner: Owner, key: &Hash) -> Result<Option<Repeat>, Failure> {
+        let inner = self.lock();
+        if inner.sabotage == Some(Sabotage::ForgetRepeats) { Ok(None) } else { inner.memory.repeat(owner, key) }
+    }
+
     fn keys(&self) -> &Keys {
         &self.keys
     }

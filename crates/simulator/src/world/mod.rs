@@ -221,7 +221,7 @@ impl World {
             phase: units::Phase::Gone,
             ago_ms: 0,
         };
-        let command = rental::Command::Lease(rental::lease::Command::Report { seen, since: self.plane.clock(self.now) });
+        let command = rental::Command::Lease(rental::lease::Command::report(seen, self.plane.clock(self.now)));
         self.call(Call::plain(units::Owner::OPERATOR, command))
     }
 

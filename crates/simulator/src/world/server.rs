@@ -3,7 +3,7 @@
 use super::Plane;
 use engine::Submission;
 use protocol::{AssignmentBody, Changes, Deadline, Generation, Instance, Poll, Report, digest, needs_full_set};
-use rental::{Command, assignments, changed_since, fleet, lease, stop_by};
+use rental::{Command, assignments, changed_since, fleet, lease, lease::Sighting, stop_by};
 use std::collections::BTreeMap;
 use units::{AgentId, Assignment, Observation, Phase, TenantId, Time, Wanted};
 
@@ -85,11 +85,9 @@ fn is_current(plane: &Plane, agent: AgentId, instance: Instance) -> bool {
 }
 
 fn commands(plane: &mut Plane, report: &Report, clock: Time) -> Vec<Command> {
-    let mut commands = Vec::new();
-    for seen in &report.observations {
-        let since = since(plane, seen, clock);
-        commands.push(Command::Lease(lease::Command::Report { seen: seen.clone(), since }));
-    }
+    let sightings: Vec<_> =
+        report.observations.iter().map(|seen| Sighting { seen: seen.clone(), since: since(plane, seen, clock) }).collect();
+    let mut commands: Vec<_> = lease::Command::reports(sightings).into_iter().map(Command::Lease).collect();
     if !report.clean.is_empty() {
         let heard = Some(report.generation.seq);
         commands.push(Command::Fleet(fleet::Command::Clear { devices: report.clean.clone(), heard }));

@@ -5,7 +5,9 @@ use engine::{Attach, Handle, Submission};
 use futures_util::future::join_all;
 use placement::{DeviceSpec, NodeSpec};
 use rental::{
-    Command, Event, assignments, fleet, lease, market, money,
+    Command, Event, assignments, fleet,
+    lease::{self, Sighting},
+    market, money,
     tenancy::{self, IssueKey, Role},
 };
 use std::{
@@ -81,7 +83,7 @@ pub async fn serve_leases(handle: Handle, over: Arc<AtomicBool>, poll: Duration)
 }
 
 fn reports(state: &rental::State) -> Vec<Command> {
-    let seen = assignments(state, AGENT).into_iter().filter_map(|wish| {
+    let sightings = assignments(state, AGENT).into_iter().filter_map(|wish| {
         let starting = state.lease.get(wish.lease).is_some_and(|l| l.status == lease::Status::Starting);
         let phase = match wish.wanted {
             Wanted::Run if starting => Phase::Ready,
@@ -89,7 +91,7 @@ fn reports(state: &rental::State) -> Vec<Command> {
             Wanted::End => Phase::Gone,
         };
         let seen = Observation { lease: wish.lease, attempt: wish.attempt, node: wish.grant.node, phase, ago_ms: 0 };
-        Some(Command::Lease(lease::Command::Report { seen, since: Time::MAX }))
+        Some(Sighting { seen, since: Time::MAX })
     });
-    seen.collect()
+    lease::Command::reports(sightings).into_iter().map(Command::Lease).collect()
 }
