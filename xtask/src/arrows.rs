@@ -20,6 +20,7 @@ const LAW: &[(&str, &[&str])] = &[
     ("simulator", &["units", "billing", "placement", "advisor", "rental", "auditor", "journal", "engine", "protocol", "drivers"]),
     ("suanzu", &[EVERY]),
     ("fake-nvml", &[]),
+    ("simulated-disk", &[]),
     ("xtask", &[]),
 ];
 

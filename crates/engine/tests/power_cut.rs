@@ -4,7 +4,8 @@
 mod support;
 
 use engine::Engine;
-use journal::{Options, Sqlite, Synchronous, testing::Disk};
+use journal::{Options, Sqlite, Synchronous};
+use simulated_disk::Disk;
 use support::{
     mixed::{Seeded, agent_turn, furniture, keyed, wish},
     verdict::{Seen, judge},

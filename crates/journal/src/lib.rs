@@ -33,8 +33,6 @@ pub mod proof;
 pub mod publish;
 pub mod sqlite;
 mod store;
-#[cfg(feature = "testing")]
-pub mod testing;
 pub mod tile;
 pub mod tree;
 pub mod verify;

@@ -1,12 +1,13 @@
 //! The power goes at any point of an append: what was acknowledged is there afterwards.
 //!
-//! Two hundred cuts on a simulated disk (`journal::testing`) that forgets a random half of the sectors that were
+//! Two hundred cuts on a simulated disk (`simulated-disk`) that forgets a random half of the sectors that were
 //! written but not synced. The same check on a store that does not sync must fail: the disk does bite.
 
 mod sample;
 
-use journal::{Entry, Failure, Head, Keys, Options, Sqlite, Store, Synchronous, testing::Disk};
+use journal::{Entry, Failure, Head, Keys, Options, Sqlite, Store, Synchronous};
 use sample::{Samples, everything};
+use simulated_disk::Disk;
 use std::path::Path;
 
 const LOGS: u64 = 20;

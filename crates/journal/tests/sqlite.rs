@@ -4,6 +4,7 @@ mod sample;
 
 use journal::{Batch, Change, Failure, Keys, Options, Reader, Source, Sqlite, Store};
 use sample::{Samples, everything};
+use simulated_disk::Disk;
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
 fn open(folder: &Path) -> Result<Sqlite, Failure> {
@@ -151,16 +152,16 @@ fn what_is_deleted_from_the_directory_is_gone_from_the_files() {
 
 #[test]
 fn a_full_disk_is_retryable_and_writes_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut store = open(folder.path()).unwrap();
+    let (folder, disk) = (tempfile::tempdir().unwrap(), Disk::new());
+    disk.register("full");
+    let mut store = Sqlite::open(folder.path(), &Options { vfs: Some("full".into()), ..Options::default() }).unwrap();
     let mut samples = Samples::new(store.keys().log());
     let head = store.append(&samples.batch(3)).unwrap();
-    // SQLite answers a database at its page limit as it answers a full disk.
-    store.limit_pages(Some(40));
+    disk.set_room(Some(1 << 20));
     let large = Batch { directory: vec![Change::Put { key: vec![1], value: vec![0; 1 << 20] }], ..samples.batch(5) };
     let failure = store.append(&large).err().unwrap();
     assert!(failure.retryable(), "{failure:?}");
     assert_eq!(store.head(), head);
-    store.limit_pages(None);
+    disk.set_room(None);
     assert_eq!(store.append(&large).unwrap().size, 8);
 }

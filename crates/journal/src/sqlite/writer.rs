@@ -99,14 +99,6 @@ impl Sqlite {
         self.reader.try_clone()
     }
 
-    /// Lets the database grow to this many pages only, as if the disk ended there; `None` lifts the limit.
-    #[cfg(feature = "testing")]
-    pub fn limit_pages(&mut self, pages: Option<u32>) {
-        let pages = pages.unwrap_or(u32::MAX - 1);
-        let set = self.reader.connection.pragma_update(None, "max_page_count", pages);
-        set.expect("a limit on pages can always be set");
-    }
-
     fn write(&mut self, batch: &Batch, tree: &mut Tree) -> rusqlite::Result<()> {
         let transaction = self.reader.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         write_entries(&transaction, batch, &self.salts, tree)?;

@@ -30,6 +30,8 @@ pub(super) struct State {
     left: Option<u64>,
     done: u64,
     opened: u64,
+    // Bytes that fit on it.
+    room: Option<usize>,
     // Shared memory of before a restart: dead connections may still look at it.
     old_memory: Vec<Region>,
 }
@@ -83,6 +85,11 @@ impl Disk {
     /// Writes, syncs, truncations and deletions so far.
     pub fn operations(&self) -> u64 {
         self.lock().done
+    }
+
+    /// Lets it hold so many bytes in all; `None`: as many as memory.
+    pub fn set_room(&self, bytes: Option<usize>) {
+        self.lock().room = bytes;
     }
 
     /// Turns the power off, if it is not, and on again. What was not synced survives sector by sector, as `seed` has it.
@@ -232,8 +239,21 @@ impl Handle {
         })
     }
 
-    pub(super) fn write(&self, at: usize, bytes: &[u8]) -> Result<(), PowerOff> {
-        self.change(|file| file.write(at, bytes))
+    /// Gives whether there was room for it.
+    pub(super) fn write(&self, at: usize, bytes: &[u8]) -> Result<bool, PowerOff> {
+        if !self.has_room(at + bytes.len()) {
+            return Ok(false);
+        }
+        self.change(|file| file.write(at, bytes)).map(|()| true)
+    }
+
+    fn has_room(&self, end: usize) -> bool {
+        let state = self.disk.lock();
+        let sizes = state.files.iter().map(|(name, file)| match *name == self.name {
+            true => file.now.len().max(end),
+            false => file.now.len(),
+        });
+        state.room.is_none_or(|room| sizes.sum::<usize>() <= room)
     }
 
     pub(super) fn resize(&self, size: usize) -> Result<(), PowerOff> {

@@ -3,8 +3,8 @@
 
 use super::disk::{Disk, Handle, PowerOff};
 use rusqlite::ffi::{
-    self, SQLITE_BUSY, SQLITE_CANTOPEN, SQLITE_IOERR, SQLITE_IOERR_SHORT_READ, SQLITE_NOTFOUND, SQLITE_OK, sqlite3_file,
-    sqlite3_int64, sqlite3_io_methods, sqlite3_vfs,
+    self, SQLITE_BUSY, SQLITE_CANTOPEN, SQLITE_FULL, SQLITE_IOERR, SQLITE_IOERR_SHORT_READ, SQLITE_NOTFOUND, SQLITE_OK,
+    sqlite3_file, sqlite3_int64, sqlite3_io_methods, sqlite3_vfs,
 };
 use std::{
     ffi::{CStr, CString, c_char, c_int, c_void},
@@ -142,7 +142,7 @@ unsafe extern "C" fn read(file: *mut sqlite3_file, buffer: *mut c_void, amount: 
 unsafe extern "C" fn write(file: *mut sqlite3_file, bytes: *const c_void, amount: c_int, offset: sqlite3_int64) -> c_int {
     // SAFETY: SQLite gives `amount` bytes.
     let (handle, bytes) = unsafe { (handle(file), slice::from_raw_parts(bytes.cast::<u8>(), amount as usize)) };
-    code(handle.write(offset as usize, bytes).map(|()| SQLITE_OK))
+    code(handle.write(offset as usize, bytes).map(|room| if room { SQLITE_OK } else { SQLITE_FULL }))
 }
 
 unsafe extern "C" fn truncate(file: *mut sqlite3_file, size: sqlite3_int64) -> c_int {

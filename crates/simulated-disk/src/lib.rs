@@ -1,7 +1,7 @@
-//! A disk that can lose power, for tests of this crate and of those above it (cargo feature `testing`).
+//! A disk that can lose power or be full, for tests of what is kept in SQLite.
 //!
-//! [`Disk`] is a simulated disk in memory; [`Disk::register`] makes it an SQLite VFS under a name, to be given as
-//! [`crate::Options::vfs`]. What was written but not synced is kept apart. When the power goes
+//! [`Disk`] is a simulated disk in memory; [`Disk::register`] makes it an SQLite VFS under a name, for every connection of
+//! the process that is opened with it. What was written but not synced is kept apart. When the power goes
 //! ([`Disk::cut_after`]), every call fails until [`Disk::restart`], which keeps a random subset of the 512-byte
 //! sectors of the unsynced writes and forgets the rest: pages may be torn, and later writes may survive earlier ones.
 //!
