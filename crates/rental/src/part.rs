@@ -7,6 +7,7 @@
 use crate::{DecodeEventError, Event, State, fleet, lease, market, money, tenancy};
 use billing::Totals;
 use minicbor::{Decoder, Encode, Encoder, decode, encode};
+use std::borrow::Borrow;
 use units::{Owner, Time};
 
 /// One owner's share of an entry.
@@ -46,31 +47,33 @@ pub fn seal(state: &State, time: Time, events: Vec<Event>) -> Vec<Part> {
     parts
 }
 
-/// Folds one entry. Never decides, never fails: an event that does not fit the state is a bug of the writer.
-pub fn apply(state: &mut State, parts: Vec<Part>) {
+/// Folds entries, given as their parts, whole and in order. Never decides, never fails: an event that does not fit the
+/// state is a bug of the writer.
+pub fn apply(state: &mut State, parts: impl IntoIterator<Item = impl Borrow<Part>>) {
     for part in parts {
+        let part = part.borrow();
         state.seq = part.seq;
         state.time = part.time;
         state.set_part_seq(part.owner, part.part_seq);
-        for event in part.events {
+        for event in &part.events {
             apply_event(state, event);
         }
     }
 }
 
-fn apply_event(state: &mut State, event: Event) {
+fn apply_event(state: &mut State, event: &Event) {
     let at = lease::At { seq: state.seq, time: state.time };
     match event {
         Event::Fleet(event) => fleet::apply(&mut state.fleet, at.seq, event, &mut state.room),
         Event::Market(event) => {
-            if let market::Event::PricesPublished(list) = &event {
+            if let market::Event::PricesPublished(list) = event {
                 state.lease.reprice(list.from, &list.items.iter().map(|item| item.id).collect());
             }
             market::apply(&mut state.market, event, &mut state.room);
         }
         Event::Tenancy(event) => tenancy::apply(&mut state.tenancy, event, &mut state.room),
-        Event::Lease(tenant, event) => lease::apply(&mut state.lease, at, tenant, event, &mut state.room),
-        Event::Money(tenant, event) => money::apply(&mut state.money, tenant, event, &mut state.room),
+        Event::Lease(tenant, event) => lease::apply(&mut state.lease, at, *tenant, event, &mut state.room),
+        Event::Money(tenant, event) => money::apply(&mut state.money, *tenant, event, &mut state.room),
     }
 }
 
@@ -86,18 +89,27 @@ impl<C> Encode<C> for Part {
 impl Part {
     /// Reads the part of `owner` from its stored bytes.
     pub fn decode(bytes: &[u8], owner: Owner) -> Result<Part, DecodeEventError> {
+        let mut part = Part { owner, seq: 0, time: Time(0), part_seq: 0, totals: None, events: Vec::new() };
+        part.decode_over(bytes, owner)?;
+        Ok(part)
+    }
+
+    /// As [`Part::decode`], into the memory of a part that nobody needs any more. After an error it holds no part.
+    pub fn decode_over(&mut self, bytes: &[u8], owner: Owner) -> Result<(), DecodeEventError> {
         let mut d = Decoder::new(bytes);
         if d.array()? != Some(5) {
             return Err(decode::Error::message("a part is [seq, time, part_seq, totals, events]"));
         }
-        let (seq, time, part_seq) = (d.u64()?, Time(d.i64()?), d.u64()?);
-        let totals = d.decode()?;
+        self.owner = owner;
+        (self.seq, self.time, self.part_seq) = (d.u64()?, Time(d.i64()?), d.u64()?);
+        self.totals = d.decode()?;
         let count = d.array()?.ok_or_else(|| decode::Error::message("events have a definite length"))?;
+        self.events.clear();
         // A count in damaged bytes must not reserve memory; no event is shorter than four bytes.
-        let mut events = Vec::with_capacity((count as usize).min(bytes.len() / 4));
+        self.events.reserve((count as usize).min(bytes.len() / 4));
         for _ in 0..count {
-            events.push(Event::decode(&mut d, owner)?);
+            self.events.push(Event::decode(&mut d, owner)?);
         }
-        Ok(Part { owner, seq, time, part_seq, totals, events })
+        Ok(())
     }
 }

@@ -65,7 +65,7 @@ mod tests {
         ];
         let mut fleet = State::default();
         for (seq, event) in (1..).zip(events) {
-            apply(&mut fleet, seq, event, &mut 0);
+            apply(&mut fleet, seq, &event, &mut 0);
         }
         assert_eq!(clear(&fleet, &[device], Some(2)), [], "measured before it was freed: a report that comes late");
         assert_eq!(clear(&fleet, &[device], Some(3)).len(), 1);

@@ -94,19 +94,19 @@ impl State {
 }
 
 /// Folds a fact about the fleet.
-pub fn apply(fleet: &mut State, seq: u64, event: Event, room: &mut u64) {
+pub fn apply(fleet: &mut State, seq: u64, event: &Event, room: &mut u64) {
     match event {
         Event::PoolAdded(e) => {
-            fleet.pools.insert(e.pool, e.name);
+            fleet.pools.insert(e.pool, e.name.clone());
         }
         Event::AgentJoined(e) => {
-            fleet.agents.insert(e.agent, e.name);
+            fleet.agents.insert(e.agent, e.name.clone());
         }
         Event::NodeAdded(e) => {
             fleet.last_node = e.node.0;
             fleet.last_device = e.spec.devices.iter().map(|d| d.id.0).fold(fleet.last_device, u64::max);
-            fleet.devices.add_node(e.node, e.spec);
-            fleet.nodes.insert(e.node, Node { agent: e.agent, name: e.name, mark: Mark::Offered });
+            fleet.devices.add_node(e.node, e.spec.clone());
+            fleet.nodes.insert(e.node, Node { agent: e.agent, name: e.name.clone(), mark: Mark::Offered });
             *room += 1;
         }
         Event::NodeMarked(e) => {
@@ -127,8 +127,8 @@ pub fn apply(fleet: &mut State, seq: u64, event: Event, room: &mut u64) {
         Event::Taken(e) => fleet.devices.take(&e.grants),
         Event::Freed(e) => {
             fleet.devices.free(&e.grants);
-            for grant in e.grants {
-                fleet.unclean.entry((grant.node, e.lease)).or_default().push(Freed { seq, grant });
+            for grant in &e.grants {
+                fleet.unclean.entry((grant.node, e.lease)).or_default().push(Freed { seq, grant: grant.clone() });
             }
         }
         Event::Cleared(e) => {

@@ -154,7 +154,8 @@ impl Lease {
 /// All leases that are not ended.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
-    leases: Table<LeaseId, Lease>,
+    // Boxed: a table that grows copies its values, and it grows to twice what lives in it.
+    leases: Table<LeaseId, Box<Lease>>,
     /// Number of the last lease ever ordered.
     pub last: u64,
     boundaries: BTreeSet<(Time, LeaseId)>,
@@ -188,12 +189,12 @@ pub(crate) struct At {
 impl State {
     /// A lease that is not ended.
     pub fn get(&self, lease: LeaseId) -> Option<&Lease> {
-        self.leases.get(lease)
+        self.leases.get(lease).map(Box::as_ref)
     }
 
     /// All of them, ascending by id. Sorts: for lists and checks.
     pub fn all(&self) -> impl Iterator<Item = &Lease> {
-        self.leases.sorted().into_iter().map(|(_, lease)| lease)
+        self.leases.sorted().into_iter().map(|(_, lease)| lease.as_ref())
     }
 
     /// How many there are.
@@ -210,7 +211,7 @@ impl State {
     pub fn of_tenant(&self, tenant: TenantId, after: Option<LeaseId>) -> impl Iterator<Item = &Lease> {
         let from = (after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded);
         let ids = self.tenants.get(tenant).into_iter().flat_map(move |t| t.leases.range(from));
-        ids.filter_map(|id| self.leases.get(*id))
+        ids.filter_map(|id| self.get(*id))
     }
 
     /// How many leases a tenant has that are not ended.
@@ -225,7 +226,7 @@ impl State {
 
     /// Leases whose cover ends at or before `now`, by time.
     pub fn due_for_renewal(&self, now: Time) -> impl Iterator<Item = (Time, &Lease)> {
-        self.boundaries.range(..=(now, LeaseId(u64::MAX))).filter_map(|(at, id)| Some((*at, self.leases.get(*id)?)))
+        self.boundaries.range(..=(now, LeaseId(u64::MAX))).filter_map(|(at, id)| Some((*at, self.get(*id)?)))
     }
 
     /// The first end of cover after `now`.
@@ -241,7 +242,7 @@ impl State {
     /// Waiting leases, the longest first, after a place in the queue.
     pub fn waiting(&self, after: Option<(Time, LeaseId)>) -> impl Iterator<Item = &Lease> {
         let from = (after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded);
-        self.queue.range(from).filter_map(|(_, id)| self.leases.get(*id))
+        self.queue.range(from).filter_map(|(_, id)| self.get(*id))
     }
 
     /// How many leases wait.
@@ -252,7 +253,7 @@ impl State {
     /// Leases that have something on a node, in the order they came.
     pub fn on_node(&self, node: NodeId) -> impl Iterator<Item = &Lease> {
         let ids = self.nodes.get(node).into_iter().flat_map(|n| &n.leases);
-        ids.filter_map(|id| self.leases.get(*id))
+        ids.filter_map(|id| self.get(*id))
     }
 
     /// The entry that last changed what should run on a node.
@@ -308,7 +309,7 @@ impl State {
     /// Cover that was reckoned with older prices ends where a new list begins.
     pub(crate) fn reprice(&mut self, from: Time, skus: &BTreeSet<SkuId>) {
         let affected = |l: &&Lease| l.funded_until > from && l.priced.is_some_and(|p| skus.contains(&p.sku));
-        let running = self.boundaries.iter().filter_map(|(_, id)| self.leases.get(*id));
+        let running = self.boundaries.iter().filter_map(|(_, id)| self.get(*id));
         let affected: Vec<LeaseId> = running.filter(affected).map(|lease| lease.id).collect();
         for lease in affected {
             self.change(lease, |lease| lease.funded_until = from);

@@ -61,13 +61,13 @@ pub(crate) fn decide(root: &crate::State, now: Time, command: &Command) -> Resul
     Ok(vec![crate::Event::Market(event)])
 }
 
-pub(crate) fn apply(market: &mut State, event: Event, room: &mut u64) {
+pub(crate) fn apply(market: &mut State, event: &Event, room: &mut u64) {
     *room += 1;
     match event {
         Event::PricesPublished(e) => {
             market.last_list = e.list.0;
             market.prices.publish(PriceListId(e.list.0), e.from, &e.items);
         }
-        Event::PolicySet(e) => market.policy = e.policy,
+        Event::PolicySet(e) => market.policy = e.policy.clone(),
     }
 }

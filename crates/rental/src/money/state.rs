@@ -87,15 +87,15 @@ impl Event {
     }
 }
 
-pub(crate) fn apply(money: &mut State, tenant: TenantId, event: Event, room: &mut u64) {
+pub(crate) fn apply(money: &mut State, tenant: TenantId, event: &Event, room: &mut u64) {
     let book = money.books.entry(tenant);
     book.apply(event.moves());
     match event {
         Event::PaymentOpened(e) => {
-            money.payments.insert((tenant, e.payment), Payment { ticks: e.ticks, paid: false, failed: false });
+            money.payments.insert((tenant, e.payment.clone()), Payment { ticks: e.ticks, paid: false, failed: false });
         }
         Event::Paid(e) => {
-            money.payments.entry((tenant, e.payment)).and_modify(|p| p.paid = true).or_insert(Payment {
+            money.payments.entry((tenant, e.payment.clone())).and_modify(|p| p.paid = true).or_insert(Payment {
                 ticks: e.ticks,
                 paid: true,
                 failed: false,
@@ -103,7 +103,7 @@ pub(crate) fn apply(money: &mut State, tenant: TenantId, event: Event, room: &mu
             *room += 1;
         }
         Event::PaymentFailed(e) => {
-            if let Some(payment) = money.payments.get_mut(&(tenant, e.payment)) {
+            if let Some(payment) = money.payments.get_mut(&(tenant, e.payment.clone())) {
                 payment.failed = true;
             }
         }

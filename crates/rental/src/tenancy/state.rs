@@ -88,7 +88,7 @@ impl State {
     }
 }
 
-pub(crate) fn apply(tenancy: &mut State, event: Event, room: &mut u64) {
+pub(crate) fn apply(tenancy: &mut State, event: &Event, room: &mut u64) {
     match event {
         Event::TenantCreated(e) => {
             tenancy.tenants.insert(e.tenant, Tenant::default());
@@ -98,7 +98,7 @@ pub(crate) fn apply(tenancy: &mut State, event: Event, room: &mut u64) {
             *room += 1;
         }
         Event::LimitsSet(e) => {
-            tenant(tenancy, e.tenant).limits = e.limits;
+            tenant(tenancy, e.tenant).limits = e.limits.clone();
             *room += 1;
         }
         Event::ProjectCreated(e) => {

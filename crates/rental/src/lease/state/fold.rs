@@ -5,21 +5,21 @@ use crate::lease::{Event, Placed, Reason, Requested, Resized, Then};
 use units::{LeaseId, NodeId, TenantId, Ticks, Time};
 
 /// Folds a fact about a lease.
-pub(crate) fn apply(state: &mut State, at: At, tenant: TenantId, event: Event, room: &mut u64) {
-    *room += u64::from(state.makes_room(at, &event));
+pub(crate) fn apply(state: &mut State, at: At, tenant: TenantId, event: &Event, room: &mut u64) {
+    *room += u64::from(state.makes_room(at, event));
     match event {
         Event::Requested(e) => {
             state.last = e.lease.0;
             state.tenants.entry(tenant).leases.insert(e.lease);
             let end = e.ask.interval.until.map(|end| (end, e.lease));
             state.ends.extend(end);
-            state.leases.insert(e.lease, ordered(e, tenant, at.time));
+            state.leases.insert(e.lease, Box::new(ordered(e, tenant, at.time)));
         }
         Event::Queued(e) => state.change(e.lease, |lease| {
             lease.take_turn(at.time);
             lease.status = Status::Queued;
             lease.since = at.time;
-            lease.detail = e.why;
+            lease.detail.clone_from(&e.why);
             lease.members.clear();
         }),
         Event::Placed(e) => place(state, at, tenant, e),
@@ -48,7 +48,7 @@ pub(crate) fn apply(state: &mut State, at: At, tenant: TenantId, event: Event, r
                 lease.status = Status::Stopping(e.then);
                 lease.reason = Some(e.reason);
                 lease.failed_starts += u32::from(e.reason == Reason::StartFailed);
-                lease.detail = e.detail;
+                lease.detail.clone_from(&e.detail);
                 lease.charged_before += e.charged;
                 lease.unfunded_from = e.unfunded_from;
                 lease.served_until = e.served_until;
@@ -72,12 +72,12 @@ pub(crate) fn apply(state: &mut State, at: At, tenant: TenantId, event: Event, r
     }
 }
 
-fn ordered(e: Requested, tenant: TenantId, now: Time) -> Lease {
+fn ordered(e: &Requested, tenant: TenantId, now: Time) -> Lease {
     Lease {
         id: e.lease,
         tenant,
         project: e.project,
-        ask: e.ask,
+        ask: e.ask.clone(),
         on_failure: e.on_failure,
         most: e.most,
         // The entry goes on to queue or place it.
@@ -101,7 +101,7 @@ fn ordered(e: Requested, tenant: TenantId, now: Time) -> Lease {
     }
 }
 
-fn place(state: &mut State, at: At, tenant: TenantId, e: Placed) {
+fn place(state: &mut State, at: At, tenant: TenantId, e: &Placed) {
     state.tenants.entry(tenant).cards_milli += e.cards.iter().sum::<u64>();
     for grant in &e.grants {
         let node = state.nodes.entry(grant.node);
@@ -116,18 +116,18 @@ fn place(state: &mut State, at: At, tenant: TenantId, e: Placed) {
         lease.detail.clear();
         lease.attempt = e.attempt;
         lease.priced = Some(Priced { sku: e.sku_id, milli: e.milli });
-        let parts = e.grants.into_iter().zip(e.cards);
+        let parts = e.grants.iter().cloned().zip(e.cards.iter().copied());
         lease.members = parts.map(|(grant, cards)| Member { grant, cards, seen: Seen::NotYet }).collect();
         lease.changed = at.seq;
     });
 }
 
-fn resize(state: &mut State, at: At, tenant: TenantId, e: Resized) {
+fn resize(state: &mut State, at: At, tenant: TenantId, e: &Resized) {
     let mut before = 0;
     let after: u64 = e.cards.iter().sum();
     state.change(e.lease, |lease| {
         before = lease.members.iter().map(|m| m.cards).sum();
-        lease.ask = e.ask;
+        lease.ask.clone_from(&e.ask);
         lease.funded_until = e.funded_until;
         if let Some(priced) = &mut lease.priced {
             priced.milli = e.milli;
@@ -135,9 +135,9 @@ fn resize(state: &mut State, at: At, tenant: TenantId, e: Resized) {
         if lease.status == Status::Running {
             lease.sizes.push((at.time, e.milli));
         }
-        for (member, (grant, cards)) in lease.members.iter_mut().zip(e.grants.into_iter().zip(e.cards)) {
-            member.grant = grant;
-            member.cards = cards;
+        for (member, (grant, cards)) in lease.members.iter_mut().zip(e.grants.iter().zip(&e.cards)) {
+            member.grant.clone_from(grant);
+            member.cards = *cards;
         }
     });
     let of = state.tenants.entry(tenant);
