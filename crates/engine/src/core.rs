@@ -35,7 +35,7 @@ pub struct Engine {
 #[derive(Default)]
 struct Open {
     batch: Batch,
-    parts: Vec<Vec<Part>>,
+    parts: Vec<Arc<[Part]>>,
     /// Where a repeat within the batch finds the first answer.
     repeats: FxHashMap<(Owner, [u8; 32]), ([u8; 32], Answer)>,
 }
@@ -115,7 +115,7 @@ impl Engine {
         let now = now.max(self.ahead.time);
         let events = decide(&self.ahead, now, &submission.command)?;
         if events.is_empty() {
-            return Ok(Answer { seq: None, time: now, events: Arc::default(), repeated: false });
+            return Ok(Answer { seq: None, time: now, parts: Arc::default(), repeated: false });
         }
         Ok(self.enter(now, submission, events))
     }
@@ -167,7 +167,7 @@ impl Engine {
             Ok(head) => {
                 self.published.add_secrets(open.batch.directory.iter().filter_map(secret_of));
                 let mut state = self.published.change();
-                open.parts.into_iter().for_each(|parts| apply(&mut state, parts));
+                open.parts.iter().for_each(|parts| apply(&mut state, &**parts));
                 drop(state);
                 self.published.stop(None);
                 self.published.head.send_replace(head);
@@ -205,7 +205,7 @@ impl Engine {
 
     fn enter(&mut self, now: Time, submission: Submission, events: Vec<Event>) -> Answer {
         let changes = changes(&submission.attach, &events);
-        let parts = seal(&self.ahead, now, events);
+        let parts: Arc<[Part]> = seal(&self.ahead, now, events).into();
         let seq = self.ahead.seq + 1;
         let header = Header {
             format: journal::header::FORMAT,
@@ -219,8 +219,7 @@ impl Engine {
             request: submission.idempotency.map(|i| i.request),
         };
         let entry = Entry::new(header, parts.iter().map(encode).collect());
-        let events: Arc<[Event]> = parts.iter().flat_map(|part| part.events.iter().cloned()).collect();
-        let answer = Answer { seq: Some(seq), time: now, events, repeated: false };
+        let answer = Answer { seq: Some(seq), time: now, parts: Arc::clone(&parts), repeated: false };
         self.open.batch.entries.push(entry);
         self.open.batch.directory.extend(changes);
         if let Some(key) = submission.idempotency {
@@ -228,7 +227,7 @@ impl Engine {
             self.open.batch.repeats.push(Repeat { owner, key, request, seq, time: now });
             self.open.repeats.insert((owner, key), (request, answer.clone()));
         }
-        apply(&mut self.ahead, parts.clone());
+        apply(&mut self.ahead, &*parts);
         self.open.parts.push(parts);
         answer
     }
@@ -254,8 +253,7 @@ impl Engine {
         self.store.read(seq, &mut |stored| {
             found = decode(&stored).map(|parts| {
                 let time = parts.first().map_or(Time(0), |part| part.time);
-                let events = parts.into_iter().flat_map(|part| part.events).collect();
-                Some(Answer { seq: Some(seq), time, events, repeated: true })
+                Some(Answer { seq: Some(seq), time, parts: parts.into(), repeated: true })
             });
             ControlFlow::Break(())
         })?;

@@ -1,6 +1,6 @@
 //! What is submitted, and what comes back.
 
-use rental::{Command, Event, Refusal};
+use rental::{Command, Event, Part, Refusal};
 use std::sync::Arc;
 use units::{Owner, Time, Workload};
 
@@ -68,10 +68,17 @@ pub struct Answer {
     pub seq: Option<u64>,
     /// Its time.
     pub time: Time,
-    /// Its facts, in the order of its parts.
-    pub events: Arc<[Event]>,
+    /// Its parts.
+    pub parts: Arc<[Part]>,
     /// The first answer again, to a request that was made before.
     pub repeated: bool,
+}
+
+impl Answer {
+    /// The facts, in the order of the parts.
+    pub fn events(&self) -> impl Iterator<Item = &Event> {
+        self.parts.iter().flat_map(|part| &part.events)
+    }
 }
 
 /// Why a wish led to nothing.

@@ -30,7 +30,7 @@ fn a_repeat_gets_the_first_answer_and_another_request_under_its_key_is_refused()
     engine.commit().unwrap();
     let after_it = order_with_key(&mut engine, START.plus_ms(5), 1, 1).unwrap();
     for repeat in [within_the_batch, after_it] {
-        assert_eq!((repeat.seq, &repeat.events, repeat.repeated), (first.seq, &first.events, true));
+        assert_eq!((repeat.seq, &repeat.parts, repeat.repeated), (first.seq, &first.parts, true));
     }
     assert!(matches!(order_with_key(&mut engine, START, 1, 2), Err(Rejected::KeyReused)));
     assert_eq!(engine.state().lease.len(), 1);

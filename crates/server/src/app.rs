@@ -86,7 +86,7 @@ impl App {
         let command = Command::Tenancy(tenancy::Command::IssueKey(bounds));
         let attach = Attach::Key { hash, label: label.to_owned() };
         let answer = self.handle().submit(Submission { attach, ..Submission::plain("operator", command) }).await?;
-        let issued = answer.events.iter().find_map(|event| match event {
+        let issued = answer.events().find_map(|event| match event {
             Event::Tenancy(tenancy::Event::KeyIssued(e)) => Some(e.key),
             _ => None,
         });

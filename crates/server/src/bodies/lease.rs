@@ -160,7 +160,12 @@ fn simulated(state: &State, lease: &Lease) -> Option<bool> {
 }
 
 /// The lease that an order's entry made: a function of the entry, so that a repeated order gets the same answer.
-pub(crate) fn ordered(events: &[Event], at: Time, seq: u64, name: Option<String>) -> Option<LeaseBody> {
+pub(crate) fn ordered<'a>(
+    events: impl Iterator<Item = &'a Event>,
+    at: Time,
+    seq: u64,
+    name: Option<String>,
+) -> Option<LeaseBody> {
     let mut body = None;
     for event in events {
         let Event::Lease(tenant, event) = event else { continue };

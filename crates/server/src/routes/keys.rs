@@ -153,7 +153,7 @@ pub(super) async fn issue(
     let (secret, hash) = secrets::api_key();
     let command = Command::Tenancy(tenancy::Command::IssueKey(bounds));
     let answer = app.submit(caller, promise, command, Attach::Key { hash, label }).await?;
-    let key = answer.events.iter().find_map(|event| match event {
+    let key = answer.events().find_map(|event| match event {
         Event::Tenancy(tenancy::Event::KeyIssued(e)) => Some(e.key),
         _ => None,
     });

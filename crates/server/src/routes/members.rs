@@ -88,7 +88,7 @@ async fn add_project(
     let (promise, name) = (body.idempotency(&caller), String::from(body.value.name));
     let command = tenancy::Command::CreateProject { tenant };
     let answer = submit(&app, &caller, promise, command, Attach::Name(name.clone())).await?;
-    let id = answer.events.iter().find_map(|event| match event {
+    let id = answer.events().find_map(|event| match event {
         Event::Tenancy(tenancy::Event::ProjectCreated(e)) => Some(e.project),
         _ => None,
     });
@@ -142,7 +142,7 @@ async fn add_user(
     let name = String::from(name);
     let command = tenancy::Command::SetMember { tenant, user: None, role: Some(role) };
     let answer = submit(&app, &caller, promise, command, Attach::Name(name.clone())).await?;
-    let id = answer.events.iter().find_map(|event| match event {
+    let id = answer.events().find_map(|event| match event {
         Event::Tenancy(tenancy::Event::MemberSet(e)) => Some(e.user),
         _ => None,
     });

@@ -132,7 +132,7 @@ async fn publish(State(app): State<App>, caller: Caller, body: Body<Publish>) ->
         None => at_once(&app, &caller, promise, prices).await?,
     };
     let seq = app.seq_of(&answer);
-    let list = answer.events.iter().find_map(|event| match event {
+    let list = answer.events().find_map(|event| match event {
         Event::Market(market::Event::PricesPublished(e)) => Some(Published { list: e.list, effective: e.from, seq }),
         _ => None,
     });

@@ -117,7 +117,7 @@ async fn create(State(app): State<App>, caller: Caller, body: Body<Create>) -> R
     let (promise, name) = (body.idempotency(&caller), String::from(body.value.name));
     let command = Command::Tenancy(tenancy::Command::CreateTenant);
     let answer = app.submit(&caller, promise, command, Attach::Name(name)).await?;
-    let project = answer.events.iter().find_map(|event| match event {
+    let project = answer.events().find_map(|event| match event {
         Event::Tenancy(tenancy::Event::ProjectCreated(e)) => Some((e.tenant, e.project)),
         _ => None,
     });

@@ -248,7 +248,7 @@ impl Builder {
         self.now = self.now.plus_ms(3);
         let (lease, tenant) = (LeaseId(self.last), tenant_of(self.last, options));
         let answer = self.submit(order(tenant))?;
-        let node = answer.events.iter().find_map(placed_on).unwrap_or(NodeId(0));
+        let node = answer.events().find_map(placed_on).unwrap_or(NodeId(0));
         self.living.push_back((lease, tenant, node));
         self.report(lease, node, Phase::Ready)
     }

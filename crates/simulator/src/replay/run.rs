@@ -211,11 +211,11 @@ impl<'a> Run<'a> {
         let submission = Submission { attach: Attach::Nothing, ..Submission::plain(tenant.to_string(), command) };
         match self.engine.submit(self.now, submission) {
             Ok(answer) => {
-                let requested = answer.events.iter().find_map(requested);
+                let requested = answer.events().find_map(requested);
                 let lease = requested.ok_or_else(|| ReplayError::Unsound("an order has no lease".into()))?;
                 self.job_of.insert(lease, n);
                 self.lease_of.insert(n, lease);
-                let waits = answer.events.iter().any(|event| matches!(event, Event::Lease(_, lease::Event::Queued(_))));
+                let waits = answer.events().any(|event| matches!(event, Event::Lease(_, lease::Event::Queued(_))));
                 if let Some(end) = job.given_up_ms.filter(|_| waits) {
                     self.plan(self.at(end).max(self.now.plus_ms(1)), Happening::GiveUp(n));
                 }

@@ -71,7 +71,7 @@ impl World {
         if let Some((key, seq)) = call.key.zip(answer.seq) {
             self.oracle.answered(key, seq)?;
         }
-        for event in answer.events.iter() {
+        for event in answer.events() {
             if let Event::Lease(tenant, lease::Event::Requested(e)) = event {
                 self.leases.insert((e.lease, *tenant));
             }

@@ -58,7 +58,7 @@ impl World {
     fn must(&mut self, command: Command, attach: Attach) -> Result<Vec<Event>, String> {
         let submission = Submission { attach, ..Submission::plain("operator", command) };
         let answer = self.plane.submit(self.now, submission).map_err(|e| format!("the beginning is refused: {e}"))?;
-        Ok(answer.events.to_vec())
+        Ok(answer.events().cloned().collect())
     }
 }
 

@@ -5,7 +5,7 @@ use engine::{Attach, Handle, Submission};
 use futures_util::future::join_all;
 use placement::{DeviceSpec, NodeSpec};
 use rental::{
-    Command, Event, assignments, fleet,
+    Command, assignments, fleet,
     lease::{self, Sighting},
     market, money,
     tenancy::{self, IssueKey, Role},
@@ -60,10 +60,10 @@ fn key(handle: &Handle) -> anyhow::Result<String> {
     Ok(secret)
 }
 
-fn submit(handle: &Handle, command: Command, attach: Attach) -> anyhow::Result<Arc<[Event]>> {
+fn submit(handle: &Handle, command: Command, attach: Attach) -> anyhow::Result<()> {
     let kind = command.kind();
     let answer = handle.submit_blocking(Submission { attach, ..Submission::plain("operator", command) });
-    answer.map(|answer| answer.events).map_err(|no| anyhow!("{kind}: {no}"))
+    answer.map(|_| ()).map_err(|no| anyhow!("{kind}: {no}"))
 }
 
 /// Reports at each poll what is ready and what is gone, until it is over and nothing is left.

@@ -86,7 +86,7 @@ pub(super) async fn create(
     let answer = app.submit(&caller, body.promised(&caller)?, command, attach).await?;
     let seq = app.seq_of(&answer);
     // A repeat whose key was used for something that is no order never gets here: the request's hash differs.
-    let lease = bodies::ordered(&answer.events, answer.time, seq, name).expect("an accepted order has its lease in the entry");
+    let lease = bodies::ordered(answer.events(), answer.time, seq, name).expect("an accepted order has its lease in the entry");
     Ok(Written::created(seq, lease).into_response())
 }
 
