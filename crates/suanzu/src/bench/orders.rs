@@ -21,7 +21,7 @@ use tokio::net::TcpListener;
 
 /// Leases that one connection keeps before it stops its oldest: the fleet is a quarter full.
 const KEPT: usize = 16;
-/// The agent looks so often, as a real one does at most.
+/// An agent looks so often, as a real one does at most.
 const POLL: Duration = Duration::from_millis(50);
 
 /// How to run it.
@@ -75,7 +75,7 @@ async fn measure(handle: &Handle, views: &Follower, secret: &str, options: Optio
     let app = server::App::new(handle.clone(), views.clone(), config);
     let serving = tokio::spawn(server::serve(app.clone(), listener, None, std::future::pending()));
     let over = Arc::new(AtomicBool::new(false));
-    let agent = tokio::spawn(world::serve_leases(handle.clone(), Arc::clone(&over), POLL));
+    let agents = tokio::spawn(world::serve_leases(handle.clone(), Arc::clone(&over), POLL));
     let behind = tokio::spawn(watch_views(views.clone(), Arc::clone(&over)));
     let refused = Arc::new(AtomicU64::new(0));
     let begun = Instant::now();
@@ -87,7 +87,7 @@ async fn measure(handle: &Handle, views: &Follower, secret: &str, options: Optio
         times.extend(client.await.context("a client's task")??);
     }
     over.store(true, Ordering::Relaxed);
-    agent.await.context("the agent's task")??;
+    agents.await.context("the agents' task")??;
     let views_behind_ms = behind.await.context("the watch over views")?;
     serving.abort();
     let per_second = times.len() as f64 / options.time.as_secs_f64();

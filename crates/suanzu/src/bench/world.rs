@@ -1,4 +1,5 @@
-//! The world of the measurement: a fleet of cards in shares, a tenant with money, an agent that does nothing but say so.
+//! The world of the measurement: a fleet of cards in shares, a tenant with money, an agent on each node that does nothing but
+//! say that it did.
 
 use anyhow::{Context as _, anyhow};
 use engine::{Attach, Handle, Submission};
@@ -17,14 +18,19 @@ use std::{
     },
     time::Duration,
 };
+use tokio::{
+    task::JoinSet,
+    time::{Instant, Interval, MissedTickBehavior, interval_at},
+};
 use units::{AgentId, DeviceId, Micro, Observation, Phase, PoolId, TenantId, Ticks, Time, Wanted};
 
 /// The fleet, in words.
-pub const FLEET: &str = "64 nodes of 8 H100-80GB, each card in up to 8 shares";
+pub const FLEET: &str = "64 nodes of 8 H100-80GB with an agent each, each card in up to 8 shares";
 /// An order of an eighth of a card.
 pub const ORDER: &str = r#"{"size":{"share":{"compute":125,"memory_mib":10240}},"wait":false}"#;
 
-const AGENT: AgentId = AgentId(1);
+/// Nodes, each with an agent of its own.
+const NODES: u64 = 64;
 const TENANT: TenantId = TenantId(1);
 
 /// Fills an empty log; gives the secret of a member's key.
@@ -36,9 +42,9 @@ pub fn furnish(handle: &Handle) -> anyhow::Result<String> {
     let price = market::Price { sku: billing::Sku::Card("H100-80GB".into()), micro: Micro::from_cny(24) };
     let much = Ticks::from_cny(10_000_000_000);
     submit(handle, Command::Fleet(fleet::Command::AddPool { name: "cards".into() }), Attach::Nothing)?;
-    submit(handle, Command::Fleet(fleet::Command::JoinAgent { name: "agent".into() }), Attach::Nothing)?;
-    for n in 0..64 {
-        let node = fleet::Command::AddNode { pool: PoolId(1), agent: AGENT, name: format!("node-{n}"), spec: spec.clone() };
+    for n in 1..=NODES {
+        submit(handle, Command::Fleet(fleet::Command::JoinAgent { name: format!("agent-{n}") }), Attach::Nothing)?;
+        let node = fleet::Command::AddNode { pool: PoolId(1), agent: AgentId(n), name: format!("node-{n}"), spec: spec.clone() };
         submit(handle, Command::Fleet(node), Attach::Nothing)?;
     }
     let publish = market::Command::PublishPrices { from: handle.now(), prices: vec![price] };
@@ -66,24 +72,39 @@ fn submit(handle: &Handle, command: Command, attach: Attach) -> anyhow::Result<(
     answer.map(|_| ()).map_err(|no| anyhow!("{kind}: {no}"))
 }
 
-/// Reports at each poll what is ready and what is gone, until it is over and nothing is left.
+/// Has every agent report what is ready and what is gone, until it is over and nothing is left. They look one after the other,
+/// each once per `poll`.
 pub async fn serve_leases(handle: Handle, over: Arc<AtomicBool>, poll: Duration) -> anyhow::Result<()> {
+    let mut agents = JoinSet::new();
+    for n in 1..=NODES {
+        let (handle, over) = (handle.clone(), Arc::clone(&over));
+        let begin = Instant::now() + poll * u32::try_from(n)? / u32::try_from(NODES)?;
+        agents.spawn(serve_node(handle, AgentId(n), over, interval_at(begin, poll)));
+    }
+    while let Some(served) = agents.join_next().await {
+        served.context("an agent's task")??;
+    }
+    Ok(())
+}
+
+async fn serve_node(handle: Handle, agent: AgentId, over: Arc<AtomicBool>, mut polls: Interval) -> anyhow::Result<()> {
+    polls.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
+        polls.tick().await;
         let last = over.load(Ordering::Relaxed);
-        let reports = handle.read(reports);
+        let reports = handle.read(|state| reports(state, agent));
         if last && reports.is_empty() {
             return Ok(());
         }
-        let submitted = reports.into_iter().map(|command| handle.submit(Submission::plain("agent-1", command)));
+        let submitted = reports.into_iter().map(|command| handle.submit(Submission::plain(agent.to_string(), command)));
         for answer in join_all(submitted).await {
             answer.map_err(|no| anyhow!("a report: {no}"))?;
         }
-        tokio::time::sleep(poll).await;
     }
 }
 
-fn reports(state: &rental::State) -> Vec<Command> {
-    let sightings = assignments(state, AGENT).into_iter().filter_map(|wish| {
+fn reports(state: &rental::State, agent: AgentId) -> Vec<Command> {
+    let sightings = assignments(state, agent).into_iter().filter_map(|wish| {
         let starting = state.lease.get(wish.lease).is_some_and(|l| l.status == lease::Status::Starting);
         let phase = match wish.wanted {
             Wanted::Run if starting => Phase::Ready,
