@@ -133,7 +133,7 @@ impl Auditor {
         if let Fact::Requested(e) = &fact {
             return self.order_lease(tenant, e);
         }
-        let id = id_of(&fact);
+        let id = fact.lease();
         self.touched.push(id);
         let found = &mut self.found;
         let Some(lease) = of_tenant(&mut self.leases, id, tenant, found) else { return };
@@ -262,24 +262,5 @@ fn lease_of(fact: &money::Fact) -> Option<u64> {
         Fact::Released(e) => Some(e.lease),
         Fact::Lost(e) => Some(e.lease),
         Fact::PaymentOpened(_) | Fact::Paid(_) | Fact::PaymentFailed(_) | Fact::CreditSet(_) | Fact::Adjusted(_) => None,
-    }
-}
-
-fn id_of(fact: &lease::Fact) -> u64 {
-    use lease::Fact;
-    match fact {
-        Fact::Requested(e) => e.lease,
-        Fact::Queued(e) => e.lease,
-        Fact::Placed(e) => e.lease,
-        Fact::MemberReady(e) => e.lease,
-        Fact::Started(e) => e.lease,
-        Fact::Renewed(e) => e.lease,
-        Fact::Extended(e) => e.lease,
-        Fact::Resized(e) => e.lease,
-        Fact::Stopping(e) => e.lease,
-        Fact::ServiceEnded(e) => e.lease,
-        Fact::MemberGone(e) => e.lease,
-        Fact::Stopped(e) => e.lease,
-        Fact::Ended(e) => e.lease,
     }
 }

@@ -112,8 +112,21 @@ pub(crate) fn read<'b, T: Decode<'b, ()>>(d: &mut Decoder<'b>) -> Result<T, deco
     T::decode(d, &mut ())
 }
 
-/// Declares an area's events: the enum, their kinds, and the bodies' coding.
+/// Declares an area's events: the enum, their kinds, and the bodies' coding. `each names its lease: LeaseId;` before them gives
+/// `lease()` too, from the field that all of them have.
 macro_rules! events {
+    (each names its $field:ident: $id:ty; $(#[$doc:meta])* $($name:ident = $kind:literal)*) => {
+        crate::event::events! { $(#[$doc])* $($name = $kind)* }
+
+        impl Event {
+            /// Which one it is about.
+            pub fn $field(&self) -> $id {
+                match self {
+                    $(Event::$name(body) => body.$field,)*
+                }
+            }
+        }
+    };
     ($(#[$doc:meta])* $($name:ident = $kind:literal)*) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, serde::Serialize)]

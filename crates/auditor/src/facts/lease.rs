@@ -4,6 +4,7 @@ use super::{Grant, Share, Sku, facts, ticks};
 use minicbor::Decode;
 
 facts! {
+    each names its lease;
     "lease.requested/1" => Requested
     "lease.queued/1" => Queued
     "lease.placed/1" => Placed

@@ -45,8 +45,20 @@ fn unknown(kind: &str) -> Error {
     Error::message(format!("'{kind}' is no event kind of this format"))
 }
 
-/// Declares an area's kinds and the shape of each one's body.
+/// Declares an area's kinds and the shape of each one's body. `each names its lease;` before them gives `lease()` too, from the
+/// field that all of them have.
 macro_rules! facts {
+    (each names its $field:ident; $($kind:literal => $name:ident)*) => {
+        facts! { $($kind => $name)* }
+
+        impl Fact {
+            pub fn $field(&self) -> u64 {
+                match self {
+                    $(Fact::$name(body) => body.$field,)*
+                }
+            }
+        }
+    };
     ($($kind:literal => $name:ident)*) => {
         pub enum Fact {
             $($name($name),)*

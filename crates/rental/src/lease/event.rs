@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use units::{Ask, Grant, LeaseId, Micro, NodeId, ProjectId, Ticks, Time};
 
 events! {
+    each names its lease: LeaseId;
     /// A fact about a lease.
     Requested = "lease.requested/1"
     Queued = "lease.queued/1"

@@ -12,13 +12,23 @@ use rental::{Command, lease, tenancy::Act};
 use serde::Deserialize;
 use units::{LeaseId, TenantId, Time};
 use utoipa::ToSchema;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+pub(super) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(stop))
+        .routes(routes!(start))
+        .routes(routes!(destroy))
+        .routes(routes!(extend))
+        .routes(routes!(resize))
+}
 
 type Changed = Result<Written<LeaseBody>, Problem>;
 
 /// Ends the workload and its charge; the lease may be started again.
 #[utoipa::path(post, path = "/v1/leases/{id}/stop", tag = "leases", params(("id" = String, Path)), request_body = Nothing,
     responses((status = OK, body = LeaseBody)))]
-pub(super) async fn stop(State(app): State<App>, caller: Caller, Id(lease): Id<LeaseId>, body: Body<Nothing>) -> Changed {
+async fn stop(State(app): State<App>, caller: Caller, Id(lease): Id<LeaseId>, body: Body<Nothing>) -> Changed {
     caller.may_with(Act::Rent, lease)?;
     let promise = body.idempotency(&caller);
     end(&app, &caller, lease, promise, |tenant| lease::Command::Stop { tenant, lease }).await
@@ -27,7 +37,7 @@ pub(super) async fn stop(State(app): State<App>, caller: Caller, Id(lease): Id<L
 /// Ends the lease for good.
 #[utoipa::path(post, path = "/v1/leases/{id}/destroy", tag = "leases", params(("id" = String, Path)), request_body = Nothing,
     responses((status = OK, body = LeaseBody)))]
-pub(super) async fn destroy(State(app): State<App>, caller: Caller, Id(lease): Id<LeaseId>, body: Body<Nothing>) -> Changed {
+async fn destroy(State(app): State<App>, caller: Caller, Id(lease): Id<LeaseId>, body: Body<Nothing>) -> Changed {
     caller.may(Act::Rent)?;
     let promise = body.idempotency(&caller);
     end(&app, &caller, lease, promise, |tenant| lease::Command::Destroy { tenant, lease }).await
@@ -36,7 +46,7 @@ pub(super) async fn destroy(State(app): State<App>, caller: Caller, Id(lease): I
 /// Whether to wait.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Start {
+struct Start {
     /// Whether to wait where there is no room; so unless told.
     #[serde(default = "yes")]
     wait: bool,
@@ -49,7 +59,7 @@ fn yes() -> bool {
 /// Starts a stopped lease again.
 #[utoipa::path(post, path = "/v1/leases/{id}/start", tag = "leases", params(("id" = String, Path)), request_body = Start,
     responses((status = OK, body = LeaseBody)))]
-pub(super) async fn start(State(app): State<App>, caller: Caller, Id(lease): Id<LeaseId>, body: Body<Start>) -> Changed {
+async fn start(State(app): State<App>, caller: Caller, Id(lease): Id<LeaseId>, body: Body<Start>) -> Changed {
     caller.may(Act::Rent)?;
     let (promise, wait) = (body.idempotency(&caller), body.value.wait);
     change(&app, &caller, lease, promise, |tenant| lease::Command::Start { tenant, lease, wait }).await
@@ -58,7 +68,7 @@ pub(super) async fn start(State(app): State<App>, caller: Caller, Id(lease): Id<
 /// Another end.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Extend {
+struct Extend {
     /// The end; `null`: until stopped.
     #[serde(default, deserialize_with = "instant")]
     #[schema(value_type = Option<String>, format = DateTime)]
@@ -68,7 +78,7 @@ pub(super) struct Extend {
 /// Gives a lease another end.
 #[utoipa::path(post, path = "/v1/leases/{id}/extend", tag = "leases", params(("id" = String, Path)), request_body = Extend,
     responses((status = OK, body = LeaseBody)))]
-pub(super) async fn extend(State(app): State<App>, caller: Caller, Id(lease): Id<LeaseId>, body: Body<Extend>) -> Changed {
+async fn extend(State(app): State<App>, caller: Caller, Id(lease): Id<LeaseId>, body: Body<Extend>) -> Changed {
     caller.may(Act::Rent)?;
     let (promise, until) = (body.idempotency(&caller), body.value.until);
     change(&app, &caller, lease, promise, |tenant| lease::Command::Extend { tenant, lease, until }).await
@@ -77,7 +87,7 @@ pub(super) async fn extend(State(app): State<App>, caller: Caller, Id(lease): Id
 /// Another size.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Resize {
+struct Resize {
     /// The size from now on.
     size: SizeBody,
 }
@@ -85,7 +95,7 @@ pub(super) struct Resize {
 /// Gives a lease another size.
 #[utoipa::path(post, path = "/v1/leases/{id}/resize", tag = "leases", params(("id" = String, Path)), request_body = Resize,
     responses((status = OK, body = LeaseBody)))]
-pub(super) async fn resize(State(app): State<App>, caller: Caller, Id(lease): Id<LeaseId>, body: Body<Resize>) -> Changed {
+async fn resize(State(app): State<App>, caller: Caller, Id(lease): Id<LeaseId>, body: Body<Resize>) -> Changed {
     caller.may(Act::Rent)?;
     let (promise, size) = (body.idempotency(&caller), body.value.size.size("/size")?);
     change(&app, &caller, lease, promise, |tenant| lease::Command::Resize { tenant, lease, size }).await
