@@ -1,7 +1,8 @@
 //! What a backend must be able to do for leases, and the nouns it speaks in.
 //!
 //! A driver blocks and holds no opinion: it lists, starts and ends what it is told to. The simulated one takes
-//! its time from `now`; real ones use `now` only to turn deadlines into durations.
+//! its time from `now`; real ones use `now` only to turn deadlines into durations. Each agent's `now` begins anew, and may begin
+//! earlier than the last one's: an instant that outlives the agent is kept by a clock that does so too.
 
 use crate::Failure;
 use protocol::{Generation, Instance, Usage};

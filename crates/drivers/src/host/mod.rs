@@ -30,7 +30,7 @@ use std::{
 use units::Time;
 
 /// A log's id must be safe as a name of folders, control groups and labels.
-fn check_log(log: &str) -> Result<(), Failure> {
+pub(crate) fn check_log(log: &str) -> Result<(), Failure> {
     let hex = log.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
     if hex && (1..=64).contains(&log.len()) {
         return Ok(());

@@ -21,7 +21,7 @@ pub trait Backend {
     /// How many processes of a lease the operating system shows.
     fn processes(&self, log: &str, lease: LeaseId) -> usize;
 
-    /// The agent's time.
+    /// The backend's own time, which runs on whichever agents come and go.
     fn now(&self) -> Time;
 
     /// Lets a little time pass.
@@ -46,6 +46,10 @@ pub enum Kind {
 /// Long enough for the slowest engine on a busy machine; nothing waits for it unless it fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// How far behind the last one's a new agent's clock begins: the wall clock was set back between them. No test is so long that
+/// an instant of the old clock comes again.
+const SET_BACK_MS: i64 = 1_000_000_000_000;
+
 static LOGS: AtomicU64 = AtomicU64::new(0);
 
 /// A log's id that no other test of this or another run uses.
@@ -65,6 +69,8 @@ pub struct Bench {
     pub driver: Box<dyn Driver>,
     pub log: String,
     agent: Agent,
+    /// How far this agent's clock is behind the first one's.
+    set_back: i64,
     wishes: BTreeMap<Instance, AssignmentBody>,
     seq: u64,
     pub heard: Vec<Report>,
@@ -86,7 +92,12 @@ impl Bench {
         let log = fresh_log();
         let driver = backend.driver(&log);
         let agent = agent(&log);
-        Bench { backend, driver, log, agent, wishes: BTreeMap::new(), seq: 0, heard: Vec::new() }
+        Bench { backend, driver, log, agent, set_back: 0, wishes: BTreeMap::new(), seq: 0, heard: Vec::new() }
+    }
+
+    /// The agent's time.
+    fn now(&self) -> Time {
+        self.backend.now().plus_ms(-self.set_back)
     }
 
     /// What the server would answer: the full set as it is wished now.
@@ -97,7 +108,7 @@ impl Bench {
         let (now, full) = (Time(0), true);
         let changes =
             Changes { generation, full, assignments, deadlines: vec![], digest, now, sessions: vec![], measure_clean: vec![] };
-        self.agent.apply(changes, self.backend.now()).expect("each set is newer");
+        self.agent.apply(changes, self.now()).expect("each set is newer");
     }
 
     fn wish(&mut self, lease: u64, wanted: Wanted, workload: Workload, stop_in_ms: Option<u64>) {
@@ -145,11 +156,12 @@ impl Bench {
         let (now, full) = (Time(0), false);
         let changes =
             Changes { generation, full, assignments: vec![], deadlines, digest, now, sessions: vec![], measure_clean: vec![] };
-        self.agent.apply(changes, self.backend.now()).expect("it is as new");
+        self.agent.apply(changes, self.now()).expect("it is as new");
     }
 
     pub fn step(&mut self) {
-        if let Some(report) = self.agent.step(&mut *self.driver, self.backend.now()) {
+        let now = self.now();
+        if let Some(report) = self.agent.step(&mut *self.driver, now) {
             self.agent.acknowledge(&report);
             self.heard.push(report);
         }
@@ -178,11 +190,12 @@ impl Bench {
         self.until(&format!("lease {lease} is ready"), |bench| bench.last(lease) == Some(Phase::Ready));
     }
 
-    /// A new agent with a new driver, as after a crash. It has heard nothing yet.
+    /// A new agent with a new driver and a clock of its own, as after a crash. It has heard nothing yet.
     pub fn restart_agent(&mut self) {
         self.driver = self.backend.driver(&self.log);
         self.agent = agent(&self.log);
         self.heard.clear();
+        self.set_back += SET_BACK_MS;
     }
 
     /// The server tells the agent again what is wished.
@@ -208,7 +221,7 @@ impl Bench {
 
     /// Whether the driver lists nothing of this test's log, and is sure of it; others may use the same backend.
     pub fn lists_nothing(&mut self) -> bool {
-        let listing = self.driver.observe(self.backend.now());
+        let listing = self.driver.observe(self.now());
         listing.failures.is_empty() && !listing.seen.iter().any(|seen| *seen.log == *self.log)
     }
 

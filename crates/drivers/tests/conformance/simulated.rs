@@ -14,15 +14,14 @@ use units::{LeaseId, Time, Workload};
 
 #[derive(Default)]
 struct Fleet {
-    shared: Arc<Mutex<Option<Simulated>>>,
-    now: i64,
+    servers: Arc<Mutex<Option<Servers>>>,
 }
 
 impl Backend for Fleet {
     fn driver(&mut self, log: &str) -> Box<dyn Driver> {
-        let mut shared = self.shared.lock().expect("no test panics while it holds it");
-        shared.get_or_insert_with(|| Simulated::new(log, Behaviour::default(), 11));
-        Box::new(Shared(self.shared.clone()))
+        let mut servers = self.servers.lock().expect("no test panics while it holds it");
+        servers.get_or_insert_with(|| Servers { fleet: Simulated::new(log, Behaviour::default(), 11), now: Time(0) });
+        Box::new(Shared(self.servers.clone()))
     }
 
     fn workload(&self, kind: Kind) -> Workload {
@@ -35,57 +34,70 @@ impl Backend for Fleet {
     }
 
     fn processes(&self, _log: &str, lease: LeaseId) -> usize {
-        let mut driver = Shared(self.shared.clone());
-        let seen = driver.observe(self.now()).seen;
+        let seen = Shared(self.servers.clone()).with(|fleet, now| fleet.observe(now)).seen;
         seen.iter().filter(|seen| seen.instance.lease == lease && seen.phase == units::Phase::Ready).count()
     }
 
     fn now(&self) -> Time {
-        Time(self.now)
+        Shared(self.servers.clone()).with(|_, now| now)
     }
 
     fn pass(&mut self) {
-        self.now += 50;
+        let mut servers = self.servers.lock().expect("no test panics while it holds it");
+        let servers = servers.as_mut().expect("they were made with the first driver");
+        servers.now = servers.now.plus_ms(50);
     }
 }
 
-/// What a new agent finds is what the last one left.
-struct Shared(Arc<Mutex<Option<Simulated>>>);
+/// Servers with a clock of their own: what a new agent finds is what the last one left.
+struct Servers {
+    fleet: Simulated,
+    now: Time,
+}
+
+/// One agent's way to them. Of the agent's clock only durations get through.
+struct Shared(Arc<Mutex<Option<Servers>>>);
 
 impl Shared {
-    fn with<T>(&self, ask: impl FnOnce(&mut Simulated) -> T) -> T {
+    fn with<T>(&self, ask: impl FnOnce(&mut Simulated, Time) -> T) -> T {
         let mut shared = self.0.lock().expect("no test panics while it holds it");
-        ask(shared.as_mut().expect("it was made with the first driver"))
+        let Servers { fleet, now } = shared.as_mut().expect("they were made with the first driver");
+        ask(fleet, *now)
     }
+}
+
+/// An instant of the agent's clock by the servers'.
+fn theirs(instant: Option<Time>, agents: Time, now: Time) -> Option<Time> {
+    instant.map(|instant| now.plus_ms(instant.since(agents)))
 }
 
 impl Driver for Shared {
-    fn observe(&mut self, now: Time) -> Listing {
-        self.with(|fleet| fleet.observe(now))
+    fn observe(&mut self, _: Time) -> Listing {
+        self.with(|fleet, now| fleet.observe(now))
     }
 
-    fn look(&mut self, instance: Instance, now: Time) -> Result<Option<Observed>, Failure> {
-        self.with(|fleet| fleet.look(instance, now))
+    fn look(&mut self, instance: Instance, _: Time) -> Result<Option<Observed>, Failure> {
+        self.with(|fleet, now| fleet.look(instance, now))
     }
 
-    fn start(&mut self, order: &Order, now: Time) -> Result<(), Failure> {
-        self.with(|fleet| fleet.start(order, now))
+    fn start(&mut self, order: &Order, agents: Time) -> Result<(), Failure> {
+        self.with(|fleet, now| fleet.start(&Order { stop_by: theirs(order.stop_by, agents, now), ..order.clone() }, now))
     }
 
-    fn end(&mut self, instance: Instance, now: Time) -> Result<(), Failure> {
-        self.with(|fleet| fleet.end(instance, now))
+    fn end(&mut self, instance: Instance, _: Time) -> Result<(), Failure> {
+        self.with(|fleet, now| fleet.end(instance, now))
     }
 
-    fn set_deadline(&mut self, instance: Instance, stop_by: Option<Time>, now: Time) -> Result<(), Failure> {
-        self.with(|fleet| fleet.set_deadline(instance, stop_by, now))
+    fn set_deadline(&mut self, instance: Instance, stop_by: Option<Time>, agents: Time) -> Result<(), Failure> {
+        self.with(|fleet, now| fleet.set_deadline(instance, theirs(stop_by, agents, now), now))
     }
 
     fn logs(&mut self, instance: Instance, request: LogRequest) -> Result<Box<dyn Read + Send>, Failure> {
-        self.with(|fleet| fleet.logs(instance, request))
+        self.with(|fleet, _| fleet.logs(instance, request))
     }
 
     fn exec(&mut self, instance: Instance, argv: &[String], tty: bool) -> Result<Session, Failure> {
-        self.with(|fleet| fleet.exec(instance, argv, tty))
+        self.with(|fleet, _| fleet.exec(instance, argv, tty))
     }
 }
 
