@@ -42,9 +42,9 @@ pub fn until(lease: Value, goal: &[&str], patience: Duration, app: &App) -> Resu
             return Ok(lease);
         }
         if AT_REST.contains(&state) {
-            let why = ["detail", "reason"].iter().find_map(|field| lease[field].as_str()).unwrap_or("–");
+            let why = word(app.screen.language, why(&lease));
             let state = word(app.screen.language, state);
-            return Err(Failure::Other(anyhow!(app.screen.language.fill(&p::CAME_TO_REST, &[&id, &state, why]))));
+            return Err(Failure::Other(anyhow!(app.screen.language.fill(&p::CAME_TO_REST, &[&id, &state, &why]))));
         }
         if began.elapsed() >= patience {
             let state = word(app.screen.language, state);
@@ -53,6 +53,12 @@ pub fn until(lease: Value, goal: &[&str], patience: Duration, app: &App) -> Resu
         let wait = format!("{LOOK_SECONDS}s");
         lease = app.send(Call::get(&path).query("wait", wait).query("state", goal.join(",")))?.body;
     }
+}
+
+/// Why it came to rest: in full where more is known than the reason.
+fn why(lease: &Value) -> &str {
+    let mut said = ["detail", "reason"].iter().filter_map(|field| lease[field].as_str());
+    said.find(|text| !text.is_empty()).unwrap_or("–")
 }
 
 /// The steps so far.
@@ -85,4 +91,17 @@ impl Steps {
 
 fn millis(since: Instant) -> i64 {
     i64::try_from(since.elapsed().as_millis()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_reason_of_a_rest_is_never_empty() {
+        assert_eq!(why(&json!({ "detail": "exit code 7", "reason": "completed" })), "exit code 7");
+        assert_eq!(why(&json!({ "detail": "", "reason": "balance_exhausted" })), "balance_exhausted");
+        assert_eq!(why(&json!({ "detail": "", "reason": null })), "–");
+    }
 }

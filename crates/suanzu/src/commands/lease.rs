@@ -180,13 +180,21 @@ fn change(which: &Which, verb: &str, body: Value, question: Option<&Phrase>, app
         return Ok(ExitCode::SUCCESS);
     }
     let lease = app.send(Call::post(which.path(verb)).body(body))?.body;
-    let goal = match verb {
-        "/stop" | "/destroy" => follow::AT_REST,
-        _ => follow::READY,
+    let lease = match goal(verb) {
+        Some(goal) => follow::asked_for(lease, goal, app)?,
+        None => lease,
     };
-    let lease = follow::asked_for(lease, goal, app)?;
     app.screen.object(&lease, SHEET)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What `--wait` waits for. What moves no lease is done once it is answered.
+fn goal(verb: &str) -> Option<&'static [&'static str]> {
+    match verb {
+        "/start" => Some(follow::READY),
+        "/stop" | "/destroy" => Some(follow::AT_REST),
+        _ => None,
+    }
 }
 
 fn why(which: &Which, app: &App) -> Done {
@@ -199,4 +207,16 @@ fn why(which: &Which, app: &App) -> Done {
 /// Reads one lease.
 pub fn read(id: &str, app: &App) -> Result<Value, Failure> {
     Ok(app.send(Call::get(format!("/v1/leases/{id}")))?.body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_ends_where_the_verb_leads_and_never_begins_where_it_moves_no_lease() {
+        assert_eq!(goal("/start"), Some(follow::READY));
+        assert_eq!((goal("/stop"), goal("/destroy")), (Some(follow::AT_REST), Some(follow::AT_REST)));
+        assert_eq!((goal("/extend"), goal("/resize")), (None, None));
+    }
 }
