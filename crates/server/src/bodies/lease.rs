@@ -272,3 +272,18 @@ pub(crate) fn reason_name(reason: Reason) -> &'static str {
         Reason::Lost => "its node was not seen for too long",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_verb_is_offered_in_some_state() {
+        let states = [Status::Queued, Status::Starting, Status::Running, Status::Stopping(Then::Stop), Status::Stopped];
+        let offered: Vec<&str> = states.into_iter().flat_map(actions).collect();
+        for (path, methods) in crate::openapi().paths.paths {
+            let verb = path.strip_prefix("/v1/leases/{id}/").filter(|_| methods.post.is_some());
+            assert!(verb.is_none_or(|verb| offered.contains(&verb)), "{path} is in no state's `actions`");
+        }
+    }
+}

@@ -1,6 +1,6 @@
-//! Help texts: English as it stands in the command line's own definition, and Chinese.
+//! What the command line says in Chinese: its help, by the English in its own definition, and the words of the API.
 
-/// Pairs of English and Chinese.
+/// Help texts, as pairs of English and Chinese.
 #[rustfmt::skip]
 pub const HELP: &[(&str, &str)] = &[
     ("A context by name instead of the current one", "按名称使用某个上下文，而非当前上下文"),
@@ -198,4 +198,56 @@ pub const HELP: &[(&str, &str)] = &[
     ("How much faster time goes", "时间加速倍数"),
     ("Nodes, where the trace names none", "节点数（轨迹未给出时）"),
     ("Draws the moments that machines take", "机器耗时的随机种子"),
+];
+
+/// Word of the API, and what it is called in Chinese. English reads the word itself.
+pub const WORDS: &[(&str, &str)] = &[
+    ("active", "有效"),
+    ("admin", "管理员"),
+    ("agent", "节点代理"),
+    ("balance_exhausted", "余额耗尽"),
+    ("cancelled", "就绪前取消"),
+    ("charged", "扣费"),
+    ("closed", "已关闭"),
+    ("completed", "自行结束"),
+    ("cpu", "CPU 核"),
+    ("destroy", "销毁"),
+    ("destroyed", "已销毁"),
+    ("draining", "排空中"),
+    ("end", "结束"),
+    ("end_reached", "到期"),
+    ("ended", "已结束"),
+    ("exec", "执行命令"),
+    ("extend", "延期"),
+    ("failed", "失败"),
+    ("false", "否"),
+    ("logs", "日志"),
+    ("lost", "失联"),
+    ("member", "成员"),
+    ("no", "否"),
+    ("none", "无"),
+    ("offered", "可租"),
+    ("open", "开放"),
+    ("operator", "运营方"),
+    ("pending", "待确认"),
+    ("queued", "排队中"),
+    ("requeue", "重新排队"),
+    ("resize", "调整"),
+    ("reversed", "冲回"),
+    ("revoked", "已吊销"),
+    ("running", "运行中"),
+    ("simulated", "模拟"),
+    ("soft", "软切分"),
+    ("start", "启动"),
+    ("start_failed", "启动失败"),
+    ("starting", "启动中"),
+    ("stop", "停止"),
+    ("stopped", "已停止"),
+    ("stopping", "停止中"),
+    ("succeeded", "成功"),
+    ("true", "是"),
+    ("unfit", "不可用"),
+    ("viewer", "只读"),
+    ("whole", "整卡"),
+    ("yes", "是"),
 ];
