@@ -53,7 +53,7 @@ impl Gathered {
             let at = At { seq, time, number };
             match event {
                 Event::Lease(tenant, event) => {
-                    self.mention(first, tenant, lease_of(&event), seq);
+                    self.mention(first, tenant, event.lease(), seq);
                     self.lease(connection, at, tenant, event)?;
                 }
                 Event::Money(tenant, ref fact) => {
@@ -84,7 +84,7 @@ impl Gathered {
                 self.leases.insert(e.lease, Lease { seq: at.seq, ..Lease::ordered(tenant, e, at.time) });
             }
             event => {
-                let lease = self.change(connection, lease_of(&event), at.seq)?;
+                let lease = self.change(connection, event.lease(), at.seq)?;
                 lease.apply(event, at.time);
             }
         }
@@ -162,23 +162,5 @@ fn concerns(event: &money::Event) -> Option<LeaseId> {
         | money::Event::PaymentFailed(_)
         | money::Event::CreditSet(_)
         | money::Event::Adjusted(_) => None,
-    }
-}
-
-fn lease_of(event: &LeaseEvent) -> LeaseId {
-    match event {
-        LeaseEvent::Requested(e) => e.lease,
-        LeaseEvent::Queued(e) => e.lease,
-        LeaseEvent::Placed(e) => e.lease,
-        LeaseEvent::MemberReady(e) => e.lease,
-        LeaseEvent::Started(e) => e.lease,
-        LeaseEvent::Renewed(e) => e.lease,
-        LeaseEvent::Extended(e) => e.lease,
-        LeaseEvent::Resized(e) => e.lease,
-        LeaseEvent::Stopping(e) => e.lease,
-        LeaseEvent::ServiceEnded(e) => e.lease,
-        LeaseEvent::MemberGone(e) => e.lease,
-        LeaseEvent::Stopped(e) => e.lease,
-        LeaseEvent::Ended(e) => e.lease,
     }
 }
