@@ -16,7 +16,7 @@
 //! A line without a date is of the same day as the one before; `#` begins a remark. Before a command the world plays what
 //! time demands up to its instant, unseen; a command's events are listed with those that fall due because of it.
 //! `time passes` lists what falls due at its own instant. `the core is down` lets time go by unplayed up to the next line.
-//! A command without anything beneath must be accepted. Amounts are exact.
+//! A command without anything beneath must be accepted; `nothing` beneath says that no event came of it. Amounts are exact.
 
 use super::{World, asked, shown, words};
 use rental::{Command, lease};
