@@ -5,6 +5,7 @@ use crate::{
     directory::{self, changes},
     fold::{decode, fold},
     published::Published,
+    recent::Parts,
 };
 use journal::{Batch, Entry, Failure, Head, Header, Repeat, Source, Store};
 use rental::{Command, Event, Failed, Part, Refusal, State, apply, decide, due, seal};
@@ -35,7 +36,7 @@ pub struct Engine {
 #[derive(Default)]
 struct Open {
     batch: Batch,
-    parts: Vec<Arc<[Part]>>,
+    parts: Vec<Parts>,
     /// Where a repeat within the batch finds the first answer.
     repeats: FxHashMap<(Owner, [u8; 32]), ([u8; 32], Answer)>,
 }
@@ -169,6 +170,7 @@ impl Engine {
                 let mut state = self.published.change();
                 open.parts.iter().for_each(|parts| apply(&mut state, &**parts));
                 drop(state);
+                self.published.recent.push(open.parts);
                 self.published.stop(None);
                 self.published.head.send_replace(head);
                 Ok(head)
@@ -205,7 +207,7 @@ impl Engine {
 
     fn enter(&mut self, now: Time, submission: Submission, events: Vec<Event>) -> Answer {
         let changes = changes(&submission.attach, &events);
-        let parts: Arc<[Part]> = seal(&self.ahead, now, events).into();
+        let parts: Parts = seal(&self.ahead, now, events).into();
         let seq = self.ahead.seq + 1;
         let header = Header {
             format: journal::header::FORMAT,

@@ -11,6 +11,7 @@ mod handle;
 mod liveness;
 pub mod proofs;
 mod published;
+mod recent;
 mod snapshot;
 mod submission;
 pub mod views;

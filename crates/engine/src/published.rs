@@ -1,6 +1,6 @@
 //! What others may see while the writer works: only what is durable.
 
-use crate::Liveness;
+use crate::{Liveness, recent::Recent};
 use journal::Head;
 use rental::State;
 use rustc_hash::FxHashMap;
@@ -15,6 +15,7 @@ pub(crate) struct Published {
     liveness: Mutex<Liveness>,
     stopped: RwLock<Option<String>>,
     pub head: watch::Sender<Head>,
+    pub recent: Recent,
 }
 
 impl Published {
@@ -25,6 +26,7 @@ impl Published {
             liveness: Mutex::default(),
             stopped: RwLock::default(),
             head: watch::Sender::new(head),
+            recent: Recent::default(),
         }
     }
 

@@ -7,7 +7,7 @@ use jiff::{civil::date, tz::TimeZone};
 use journal::{Batch, Bundle, Keys, Memory, Options, Source, Sqlite, Store, verify};
 use rental::{Command, lease, market, money, tenancy};
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -307,25 +307,26 @@ fn views_agree_with_the_state_and_with_the_books() {
     }
 }
 
+fn each_event(world: &World, mut see: impl FnMut(rental::Event)) {
+    let visit = &mut |stored: journal::Stored<'_>| {
+        for part in &stored.parts {
+            rental::Part::decode(part.bytes, part.owner).unwrap().events.into_iter().for_each(&mut see);
+        }
+        std::ops::ControlFlow::Continue(())
+    };
+    world.engine.source().read(1, visit).unwrap();
+}
+
 #[test]
 fn an_ended_lease_cost_what_its_last_event_says() {
     let mut world = mixed_world(7);
     let queries = world.queries();
     let mut ended = BTreeMap::new();
-    world
-        .engine
-        .source()
-        .read(1, &mut |stored| {
-            for part in &stored.parts {
-                for event in rental::Part::decode(part.bytes, part.owner).unwrap().events {
-                    if let rental::Event::Lease(tenant, lease::Event::Ended(e)) = event {
-                        ended.insert(e.lease, (tenant, e.charged, e.reason));
-                    }
-                }
-            }
-            std::ops::ControlFlow::Continue(())
-        })
-        .unwrap();
+    each_event(&world, |event| {
+        if let rental::Event::Lease(tenant, lease::Event::Ended(e)) = event {
+            ended.insert(e.lease, (tenant, e.charged, e.reason));
+        }
+    });
     assert!(ended.len() > 5);
     for (id, (tenant, charged, reason)) in ended {
         let lease = queries.within(tenant).lease(id).unwrap().unwrap();
@@ -358,9 +359,15 @@ fn pages_in_both_directions_show_every_row_once() {
         }
         let in_order = if newest_first { postings.is_sorted_by(|a, b| a > b) } else { postings.is_sorted_by(|a, b| a < b) };
         assert!(in_order);
-        let parts = tenant.parts(Page { after: None, limit: 10_000, newest_first: false }).unwrap();
-        let money = parts.iter().flat_map(|part| &part.kinds).filter(|kind| kind.starts_with("money.")).count();
+        let (mut money, mut of_money) = (0, BTreeSet::new());
+        each_event(&world, |event| money += usize::from(matches!(event, rental::Event::Money(TA, _))));
         assert_eq!(postings.len(), money);
+        let parts = tenant.parts(Page { after: None, limit: 10_000, newest_first: false }).unwrap();
+        for part in parts.iter().filter(|part| part.kinds.iter().any(|kind| kind.starts_with("money."))) {
+            of_money.insert(part.seq);
+            assert_eq!(part.kinds.iter().collect::<BTreeSet<_>>().len(), part.kinds.len(), "each kind once");
+        }
+        assert_eq!(of_money, postings.iter().map(|(seq, _)| *seq).collect());
     }
     let live = LeaseFilter { standings: vec![Standing::Running, Standing::Queued], project: None };
     let live = tenant.leases(&live, page(None, 10_000)).unwrap();
@@ -452,13 +459,13 @@ fn copy(from: &dyn Source, to: &mut Memory, count: u64) {
 fn a_follower_comes_after_every_commit_and_goes_on_where_it_stopped() {
     let folder = tempfile::tempdir().unwrap();
     let store = Sqlite::open(folder.path(), &Options::default()).unwrap();
-    let (log, reader) = (store.keys().log(), store.reader().unwrap());
+    let reader = store.reader().unwrap();
     let settings = Settings { snapshots: None, reader: store.reader().unwrap(), clock: Clock::start() };
     let mut engine = Engine::with_state(Box::new(store), rental::State::default()).unwrap();
     furnish(&mut engine, settings.clock.now());
     let handle = Handle::spawn(engine, settings);
     let path = folder.path().join("views.sqlite");
-    let follow = || Follower::spawn(&path, log, reader.try_clone().unwrap(), handle.follow()).unwrap();
+    let follow = || Follower::spawn(&path, reader.try_clone().unwrap(), &handle).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     for round in 1..3 {
         let follower = follow();
@@ -470,4 +477,7 @@ fn a_follower_comes_after_every_commit_and_goes_on_where_it_stopped() {
         assert!(!runtime.block_on(follower.wait_for(seq + 1, Duration::ZERO)), "an entry that is not there yet");
     }
     handle.shut_down();
+    let anew = folder.path().join("anew.sqlite");
+    Views::open(&anew, handle.keys().log()).unwrap().advance(&reader).unwrap();
+    assert_eq!(dump(&path), dump(&anew), "what it had from the writer's memory is what the journal says");
 }

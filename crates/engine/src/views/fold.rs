@@ -8,8 +8,13 @@ use super::{
     schema::{self, Applied},
     signed,
 };
-use crate::{FoldError, fold::decode};
+use crate::{
+    FoldError,
+    fold::decode,
+    recent::{Parts, Recent},
+};
 use journal::{Failure, LogId, Source};
+use rental::Part;
 use rusqlite::{Connection, Transaction, params};
 use std::{ops::ControlFlow, path::Path};
 use units::Time;
@@ -53,18 +58,20 @@ impl Views {
     ///
     /// Views of entries that `source` does not hold (it was restored from an older backup) are emptied first.
     pub fn advance(&mut self, source: &dyn Source) -> Result<u64, FoldError> {
-        while self.advance_batch(source)? {}
+        while self.advance_batch(source, None)? {}
         Ok(self.applied.seq)
     }
 
-    /// Folds one batch at most. Returns whether there may be more.
-    pub(super) fn advance_batch(&mut self, source: &dyn Source) -> Result<bool, FoldError> {
+    /// Folds one batch at most, of what `recent` holds where it goes on from here. Returns whether there may be more.
+    pub(super) fn advance_batch(&mut self, source: &dyn Source, recent: Option<&Recent>) -> Result<bool, FoldError> {
         if !self.checked {
             self.check(source)?;
         }
         let behind = source.size()?.saturating_sub(self.applied.seq);
         let limit = if behind > 2 * FAR_BATCH { FAR_BATCH } else { BATCH };
-        let folded = self.gather(source, limit).and_then(|applied| {
+        let kept = recent.map_or_else(Vec::new, |recent| recent.from(self.applied.seq + 1, BATCH as usize));
+        let gathered = if kept.is_empty() { self.gather(source, limit) } else { self.gather_kept(source, &kept) };
+        let folded = gathered.and_then(|applied| {
             if applied.seq > self.applied.seq {
                 self.write(&applied).map_err(failed("writing the views"))?;
             }
@@ -75,7 +82,7 @@ impl Views {
                 let entries = applied.seq - self.applied.seq;
                 self.applied = applied;
                 self.gathered.forget();
-                Ok(entries == limit)
+                Ok(entries > 0 && entries < behind)
             }
             Err(error) => {
                 // What was gathered is not in the file: the next attempt gathers it again.
@@ -101,10 +108,7 @@ impl Views {
     fn check(&mut self, source: &dyn Source) -> Result<(), Failure> {
         let mut found = self.applied.seq == 0;
         if !found {
-            source.read(self.applied.seq, &mut |stored| {
-                found = stored.seq == self.applied.seq && stored.leaf_data == self.applied.leaf_data;
-                ControlFlow::Break(())
-            })?;
+            found = leaf_data(source, self.applied.seq)?.as_ref() == Some(&self.applied.leaf_data);
         }
         if !found {
             self.empty()?;
@@ -118,10 +122,7 @@ impl Views {
         let mut outcome = Ok(());
         let mut entries = 0;
         source.read(self.applied.seq + 1, &mut |stored| {
-            outcome = decode(&stored).and_then(|parts| {
-                self.time = parts.last().map(|part| part.time).or(self.time);
-                parts.into_iter().try_for_each(|part| self.gathered.add(&self.connection, part)).map_err(FoldError::from)
-            });
+            outcome = decode(&stored).and_then(|parts| self.add(&parts).map_err(FoldError::from));
             applied.seq = stored.seq;
             applied.leaf_data.clear();
             applied.leaf_data.extend_from_slice(stored.leaf_data);
@@ -132,6 +133,18 @@ impl Views {
         outcome.map(|()| applied)
     }
 
+    fn gather_kept(&mut self, source: &dyn Source, kept: &[Parts]) -> Result<Applied, FoldError> {
+        kept.iter().try_for_each(|parts| self.add(parts))?;
+        let seq = kept.last().and_then(|parts| Some(parts.first()?.seq)).unwrap_or(self.applied.seq);
+        let leaf_data = leaf_data(source, seq)?.unwrap_or_default();
+        Ok(Applied { seq, leaf_data })
+    }
+
+    fn add(&mut self, parts: &[Part]) -> Result<(), Failure> {
+        self.time = parts.last().map(|part| part.time).or(self.time);
+        parts.iter().try_for_each(|part| self.gathered.add(&self.connection, part))
+    }
+
     fn write(&mut self, applied: &Applied) -> rusqlite::Result<()> {
         let transaction = self.connection.transaction()?;
         write_rows(&transaction, &mut self.gathered)?;
@@ -139,6 +152,16 @@ impl Views {
         schema::set_applied(&transaction, applied)?;
         transaction.commit()
     }
+}
+
+/// The leaf data of entry `seq`; `None` where the journal ends before it.
+fn leaf_data(source: &dyn Source, seq: u64) -> Result<Option<Vec<u8>>, Failure> {
+    let mut found = None;
+    source.read(seq, &mut |stored| {
+        found = (stored.seq == seq).then(|| stored.leaf_data.to_vec());
+        ControlFlow::Break(())
+    })?;
+    Ok(found)
 }
 
 /// Writes in the order of each table's key, so that neighbours go to the same page.

@@ -1,7 +1,8 @@
 //! The thread that keeps the views behind the journal, and who waits for it.
 
 use super::{Queries, Views};
-use journal::{Failure, Head, LogId, Reader};
+use crate::{Handle, published::Published};
+use journal::{Failure, Head, Reader};
 use std::{
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard},
@@ -67,9 +68,10 @@ impl Drop for Thread {
 }
 
 impl Follower {
-    /// Opens the views at `path` and follows `head` on a thread of its own. `reader` reads the journal of log `log`.
-    pub fn spawn(path: &Path, log: LogId, reader: Reader, head: watch::Receiver<Head>) -> Result<Follower, Failure> {
-        let views = Views::open(path, log)?;
+    /// Opens the views at `path` and follows the writer on a thread of its own. `reader` reads the writer's journal.
+    pub fn spawn(path: &Path, reader: Reader, writer: &Handle) -> Result<Follower, Failure> {
+        let views = Views::open(path, writer.keys().log())?;
+        let (head, published) = (writer.follow(), writer.published());
         let shared = Arc::new(Shared {
             path: path.into(),
             head: head.clone(),
@@ -80,7 +82,7 @@ impl Follower {
         });
         let (end, ended) = watch::channel(false);
         let wanted = shared.wanted.subscribe();
-        let following = Following { views, reader, head, wanted, ended, shared: Arc::clone(&shared) };
+        let following = Following { views, reader, published, head, wanted, ended, shared: Arc::clone(&shared) };
         let handle = thread::Builder::new().name("views".into()).spawn(move || following.run());
         let handle = Some(handle.expect("the operating system gives us one thread"));
         Ok(Follower { shared, _thread: Arc::new(Thread { end, handle }) })
@@ -139,6 +141,7 @@ impl Shared {
 struct Following {
     views: Views,
     reader: Reader,
+    published: Arc<Published>,
     head: watch::Receiver<Head>,
     wanted: watch::Receiver<u64>,
     ended: watch::Receiver<bool>,
@@ -162,7 +165,7 @@ impl Following {
 
     /// Folds one batch; returns whether there may be more.
     fn fold(&mut self) -> bool {
-        let folded = self.views.advance_batch(&self.reader);
+        let folded = self.views.advance_batch(&self.reader, Some(&self.published.recent));
         let mut status = self.shared.status();
         status.time = self.views.applied_time();
         status.failure = folded.as_ref().err().map(|error| error.to_string());

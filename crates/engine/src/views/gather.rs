@@ -16,6 +16,7 @@ const KEPT: usize = 100_000;
 pub(super) struct Gathered {
     leases: FxHashMap<LeaseId, Lease>,
     changed: FxHashSet<LeaseId>,
+    ended: Vec<LeaseId>,
     pub lines: Vec<Line>,
     pub postings: Vec<PostingRow>,
     pub parts: Vec<PartRow>,
@@ -44,24 +45,29 @@ struct Stretch {
 
 impl Gathered {
     /// Adds one owner's part of an entry.
-    pub(super) fn add(&mut self, connection: &Connection, part: Part) -> Result<(), Failure> {
-        let Part { owner, seq, time, part_seq, events, .. } = part;
-        let kinds = events.iter().map(|event| event.kind().to_owned()).collect();
+    pub(super) fn add(&mut self, connection: &Connection, part: &Part) -> Result<(), Failure> {
+        let &Part { owner, seq, time, part_seq, ref events, .. } = part;
+        let mut kinds: Vec<String> = Vec::new();
+        for kind in events.iter().map(Event::kind) {
+            if kinds.iter().all(|known| known != kind) {
+                kinds.push(kind.to_owned());
+            }
+        }
         self.parts.push(PartRow { owner, seq, part_seq, time, kinds });
         let first = self.parts_of_leases.len();
         for (number, event) in (0..).zip(events) {
             let at = At { seq, time, number };
             match event {
-                Event::Lease(tenant, event) => {
+                &Event::Lease(tenant, ref event) => {
                     self.mention(first, tenant, event.lease(), seq);
                     self.lease(connection, at, tenant, event)?;
                 }
-                Event::Money(tenant, ref fact) => {
+                &Event::Money(tenant, ref fact) => {
                     let lease = concerns(fact);
                     if let Some(lease) = lease {
                         self.mention(first, tenant, lease, seq);
                     }
-                    let stored = minicbor::to_vec(&event).expect("a Vec takes every byte");
+                    let stored = minicbor::to_vec(event).expect("a Vec takes every byte");
                     self.postings.push(PostingRow { tenant, seq, number, time, lease, event: stored });
                     self.money(connection, at, tenant, fact)?;
                 }
@@ -77,7 +83,7 @@ impl Gathered {
         }
     }
 
-    fn lease(&mut self, connection: &Connection, at: At, tenant: TenantId, event: LeaseEvent) -> Result<(), Failure> {
+    fn lease(&mut self, connection: &Connection, at: At, tenant: TenantId, event: &LeaseEvent) -> Result<(), Failure> {
         match event {
             LeaseEvent::Requested(e) => {
                 self.changed.insert(e.lease);
@@ -86,6 +92,10 @@ impl Gathered {
             event => {
                 let lease = self.change(connection, event.lease(), at.seq)?;
                 lease.apply(event, at.time);
+                if lease.ended.is_some() {
+                    let id = lease.id;
+                    self.ended.push(id);
+                }
             }
         }
         Ok(())
@@ -127,7 +137,9 @@ impl Gathered {
 
     /// Forgets leases that will not change any more, and all of them when they are many.
     pub(super) fn forget(&mut self) {
-        self.leases.retain(|_, lease| lease.ended.is_none());
+        for id in self.ended.drain(..) {
+            self.leases.remove(&id);
+        }
         if self.leases.len() > KEPT {
             self.leases.clear();
         }

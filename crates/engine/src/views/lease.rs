@@ -101,13 +101,14 @@ pub struct Lease {
 pub(super) const SELECTED: &str = "id, owner, project, standing, since, reason, detail, ask, on_failure, attempts, requested, \
                                    ready, served_until, ended, charged, lost, sku, milli, seq FROM lease";
 
-/// Writes a row, new or changed.
-pub(super) const UPSERT: &str =
-    "INSERT OR REPLACE INTO lease VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)";
+/// Writes a row, new or changed; what never changes is left where it is, its index too.
+pub(super) const UPSERT: &str = "INSERT INTO lease VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)
+    ON CONFLICT (id) DO UPDATE SET (standing, since, reason, detail, ask, attempts, ready, served_until, ended, charged, lost,
+        sku, milli, seq) = (?4, ?5, ?6, ?7, ?8, ?10, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)";
 
 impl Lease {
     /// A lease that was ordered at `now`.
-    pub(super) fn ordered(tenant: TenantId, e: Requested, now: Time) -> Lease {
+    pub(super) fn ordered(tenant: TenantId, e: &Requested, now: Time) -> Lease {
         Lease {
             id: e.lease,
             tenant,
@@ -116,7 +117,7 @@ impl Lease {
             since: now,
             reason: None,
             detail: String::new(),
-            ask: e.ask,
+            ask: e.ask.clone(),
             on_failure: e.on_failure,
             attempts: 0,
             requested: now,
@@ -132,12 +133,12 @@ impl Lease {
     }
 
     /// Folds a fact about the lease itself.
-    pub(super) fn apply(&mut self, event: Event, now: Time) {
+    pub(super) fn apply(&mut self, event: &Event, now: Time) {
         match event {
             Event::Requested(_) | Event::MemberReady(_) | Event::Renewed(_) | Event::ServiceEnded(_) | Event::MemberGone(_) => {}
             Event::Queued(e) => {
                 self.stand(Standing::Queued, now);
-                self.detail = e.why;
+                self.detail.clone_from(&e.why);
             }
             Event::Placed(e) => {
                 self.stand(Standing::Starting, now);
@@ -151,19 +152,19 @@ impl Lease {
             }
             Event::Extended(e) => self.ask.interval.until = e.until,
             Event::Resized(e) => {
-                self.ask = e.ask;
+                self.ask = e.ask.clone();
                 // A lease without a place has no size yet; it gets one when it is placed.
                 self.milli = if e.grants.is_empty() { self.milli } else { e.milli };
             }
             Event::Stopping(e) => {
                 self.stand(Standing::Stopping, now);
-                (self.reason, self.detail) = (Some(e.reason), e.detail);
+                (self.reason, self.detail) = (Some(e.reason), e.detail.clone());
                 self.served_until = e.served_until.or(self.served_until);
             }
             Event::Stopped(_) => self.stand(Standing::Stopped, now),
             Event::Ended(e) => {
                 self.stand(Standing::Ended, now);
-                (self.reason, self.detail, self.ended) = (Some(e.reason), e.detail, Some(now));
+                (self.reason, self.detail, self.ended) = (Some(e.reason), e.detail.clone(), Some(now));
             }
         }
     }

@@ -195,7 +195,7 @@ pub struct PartRow {
     pub part_seq: u64,
     /// The entry's time.
     pub time: Time,
-    /// Kinds of its events in order, such as `lease.placed/1`.
+    /// Kinds of its events, each once, in the order of the first of each, such as `lease.placed/1`.
     pub kinds: Vec<String>,
 }
 

@@ -93,12 +93,11 @@ impl World {
         let store = Sqlite::open(folder.path(), &options).unwrap();
         let reader = || store.reader().unwrap();
         let (first, second, mut third) = (reader(), reader(), reader());
-        let log = journal::Store::keys(&store).log();
         let mut engine = Engine::open(Box::new(store), None, &mut third).unwrap();
         past(&mut engine);
         engine.commit().unwrap();
         let handle = Handle::spawn(engine, Settings { snapshots: None, reader: first, clock: Clock::start() });
-        let views = Follower::spawn(&folder.path().join("views.db"), log, second, handle.follow()).unwrap();
+        let views = Follower::spawn(&folder.path().join("views.db"), second, &handle).unwrap();
         let app = App::new(handle, views, Config { public_url: "http://127.0.0.1:1".into() });
         let router = server::router(app.clone());
         let (_, operator) = app.issue_operator_key("test").await.unwrap();

@@ -1,12 +1,12 @@
-//! The world of the measurement: a fleet of cards in shares, a tenant with money, an agent on each node that does nothing but
-//! say that it did.
+//! The world of the measurement: a fleet of cards in shares, a tenant with money, agents that do nothing but say that they
+//! did.
 
 use anyhow::{Context as _, anyhow};
 use engine::{Attach, Handle, Submission};
 use futures_util::future::join_all;
 use placement::{DeviceSpec, NodeSpec};
 use rental::{
-    Command, assignments, fleet,
+    Command, changed_since, fleet,
     lease::{self, Sighting},
     market, money,
     tenancy::{self, IssueKey, Role},
@@ -24,28 +24,47 @@ use tokio::{
 };
 use units::{AgentId, DeviceId, Micro, Observation, Phase, PoolId, TenantId, Ticks, Time, Wanted};
 
-/// The fleet, in words.
-pub const FLEET: &str = "64 nodes of 8 H100-80GB with an agent each, each card in up to 8 shares";
+/// Cards of a node.
+const CARDS: u64 = 8;
+/// Shares of a card at most.
+const SHARES: u64 = 8;
+/// Agents, each with as many nodes as any other.
+const AGENTS: u64 = 64;
 /// An order of an eighth of a card.
 pub const ORDER: &str = r#"{"size":{"share":{"compute":125,"memory_mib":10240}},"wait":false}"#;
 
-/// Nodes, each with an agent of its own.
-const NODES: u64 = 64;
 const TENANT: TenantId = TenantId(1);
 
+/// So many nodes have room for this many orders.
+pub fn nodes_for(orders: u64) -> u64 {
+    orders.div_ceil(CARDS * SHARES).next_multiple_of(AGENTS)
+}
+
+/// The fleet, in words.
+pub fn described(nodes: u64) -> String {
+    format!("{nodes} nodes of {CARDS} H100-80GB, each card in up to {SHARES} shares, {AGENTS} agents")
+}
+
 /// Fills an empty log; gives the secret of a member's key.
-pub fn furnish(handle: &Handle) -> anyhow::Result<String> {
-    let device =
-        DeviceSpec { id: DeviceId(0), model: "H100-80GB".into(), memory_mib: 81_920, tflops_milli: 989_000, max_shares: 8 };
-    let spec =
-        NodeSpec { pool: PoolId(1), cpu_milli: 128_000, memory_mib: 1_048_576, labels: Vec::new(), devices: vec![device; 8] };
+pub fn furnish(handle: &Handle, nodes: u64) -> anyhow::Result<String> {
+    let device = DeviceSpec {
+        id: DeviceId(0),
+        model: "H100-80GB".into(),
+        memory_mib: 81_920,
+        tflops_milli: 989_000,
+        max_shares: u8::try_from(SHARES)?,
+    };
+    let devices = vec![device; usize::try_from(CARDS)?];
+    let spec = NodeSpec { pool: PoolId(1), cpu_milli: 128_000, memory_mib: 1_048_576, labels: Vec::new(), devices };
     let price = market::Price { sku: billing::Sku::Card("H100-80GB".into()), micro: Micro::from_cny(24) };
     let much = Ticks::from_cny(10_000_000_000);
     submit(handle, Command::Fleet(fleet::Command::AddPool { name: "cards".into() }), Attach::Nothing)?;
-    for n in 1..=NODES {
+    for n in 1..=AGENTS {
         submit(handle, Command::Fleet(fleet::Command::JoinAgent { name: format!("agent-{n}") }), Attach::Nothing)?;
-        let node = fleet::Command::AddNode { pool: PoolId(1), agent: AgentId(n), name: format!("node-{n}"), spec: spec.clone() };
-        submit(handle, Command::Fleet(node), Attach::Nothing)?;
+    }
+    for n in 0..nodes {
+        let (agent, name, spec) = (AgentId(1 + n % AGENTS), format!("node-{n}"), spec.clone());
+        submit(handle, Command::Fleet(fleet::Command::AddNode { pool: PoolId(1), agent, name, spec }), Attach::Nothing)?;
     }
     let publish = market::Command::PublishPrices { from: handle.now(), prices: vec![price] };
     submit(handle, Command::Market(publish), Attach::Nothing)?;
@@ -76,10 +95,10 @@ fn submit(handle: &Handle, command: Command, attach: Attach) -> anyhow::Result<(
 /// each once per `poll`.
 pub async fn serve_leases(handle: Handle, over: Arc<AtomicBool>, poll: Duration) -> anyhow::Result<()> {
     let mut agents = JoinSet::new();
-    for n in 1..=NODES {
+    for n in 1..=AGENTS {
         let (handle, over) = (handle.clone(), Arc::clone(&over));
-        let begin = Instant::now() + poll * u32::try_from(n)? / u32::try_from(NODES)?;
-        agents.spawn(serve_node(handle, AgentId(n), over, interval_at(begin, poll)));
+        let begin = Instant::now() + poll * u32::try_from(n)? / u32::try_from(AGENTS)?;
+        agents.spawn(serve_nodes(handle, AgentId(n), over, interval_at(begin, poll)));
     }
     while let Some(served) = agents.join_next().await {
         served.context("an agent's task")??;
@@ -87,12 +106,14 @@ pub async fn serve_leases(handle: Handle, over: Arc<AtomicBool>, poll: Duration)
     Ok(())
 }
 
-async fn serve_node(handle: Handle, agent: AgentId, over: Arc<AtomicBool>, mut polls: Interval) -> anyhow::Result<()> {
+async fn serve_nodes(handle: Handle, agent: AgentId, over: Arc<AtomicBool>, mut polls: Interval) -> anyhow::Result<()> {
     polls.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut heard = None;
     loop {
         polls.tick().await;
         let last = over.load(Ordering::Relaxed);
-        let reports = handle.read(|state| reports(state, agent));
+        let (reports, seq) = handle.read(|state| (reports(state, agent, heard), state.seq));
+        heard = Some(seq);
         if last && reports.is_empty() {
             return Ok(());
         }
@@ -103,8 +124,9 @@ async fn serve_node(handle: Handle, agent: AgentId, over: Arc<AtomicBool>, mut p
     }
 }
 
-fn reports(state: &rental::State, agent: AgentId) -> Vec<Command> {
-    let sightings = assignments(state, agent).into_iter().filter_map(|wish| {
+/// About what has changed since the agent last heard, as a poll tells it.
+fn reports(state: &rental::State, agent: AgentId, heard: Option<u64>) -> Vec<Command> {
+    let sightings = changed_since(state, agent, heard).into_iter().filter_map(|wish| {
         let starting = state.lease.get(wish.lease).is_some_and(|l| l.status == lease::Status::Starting);
         let phase = match wish.wanted {
             Wanted::Run if starting => Phase::Ready,

@@ -25,8 +25,8 @@ pub enum Verb {
     Core,
     /// Durable orders through HTTP
     Orders {
-        /// How long orders are counted, in seconds
-        #[arg(long, default_value_t = 10)]
+        /// How long it orders, and then orders and stops, in seconds
+        #[arg(long, default_value_t = 4)]
         seconds: u64,
         /// Connections at the same time
         #[arg(long, default_value_t = 64)]
@@ -105,6 +105,7 @@ fn of_orders(folder: &Path, seconds: u64, connections: usize) -> Result<BenchRep
     let connections = connections.to_string();
     let labels = [("connections", connections.as_str()), ("fleet", figures.fleet.as_str())];
     report.add("orders.durable_per_second", &labels, figures.per_second, "1/s");
+    report.add("orders.turnover_per_second", &labels, figures.turnover_per_second, "1/s");
     report.add("orders.latency_p50_milliseconds", &[], figures.latency_ms.0, "ms");
     report.add("orders.latency_p99_milliseconds", &[], figures.latency_ms.1, "ms");
     report.add("orders.refused", &[], figures.refused as f64, "1");

@@ -184,7 +184,7 @@ pub const HELP: &[(&str, &str)] = &[
     ("Entries of the journal", "日志条目数"),
     ("Folding a journal, and restarting on it", "折叠日志并据此重启"),
     ("From an order to a ready process, or container, on this host", "在本机从下单到进程或容器就绪"),
-    ("How long orders are counted, in seconds", "统计下单的秒数"),
+    ("How long it orders, and then orders and stops, in seconds", "先只下单、随后边停边下单，各持续的秒数"),
     ("How many starts", "启动次数"),
     ("Leases that are live in it", "其中存活的租约数"),
     ("Measure this build on this machine", "在本机测量本程序的性能"),

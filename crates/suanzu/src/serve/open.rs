@@ -15,7 +15,7 @@ pub fn open(data: &Path) -> anyhow::Result<(Handle, Follower)> {
     let engine = Engine::open(Box::new(store), Some(&snapshots), &mut reader).context("folding the journal")?;
     let following = reader.try_clone().context("reading the journal")?;
     let handle = Handle::spawn(engine, Settings { snapshots: Some(snapshots), reader, clock: Clock::start() });
-    let views = Follower::spawn(&data.join("views.sqlite"), handle.keys().log(), following, handle.follow());
+    let views = Follower::spawn(&data.join("views.sqlite"), following, &handle);
     Ok((handle, views.context("opening the views")?))
 }
 
