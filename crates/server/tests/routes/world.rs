@@ -183,9 +183,12 @@ impl World {
         self.report(lease, json!("ready")).await.expect(204);
     }
 
+    /// Reports what was seen of a lease's newest attempt.
     pub async fn report(&self, lease: &str, phase: Value) -> Answer {
         let node = self.joined.nodes[0].node;
-        let seen = json!({ "lease": lease, "attempt": 1, "node": node, "phase": phase, "ago_ms": 0 });
+        let id = lease.parse().unwrap();
+        let attempt = self.app.handle().read(|state| state.lease.get(id).map_or(1, |lease| lease.attempt));
+        let seen = json!({ "lease": lease, "attempt": attempt, "node": node, "phase": phase, "ago_ms": 0 });
         self.post(&self.agent, "/v1/agent/report", json!({ "agent": self.agent_id, "observations": [seen] })).await
     }
 

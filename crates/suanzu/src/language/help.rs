@@ -1,6 +1,6 @@
 //! The help texts in Chinese, found by their English ones.
 
-use super::{Language, help_zh::HELP};
+use super::{Language, chinese::HELP};
 use clap::{Arg, ArgAction, Command};
 
 /// The command with its help in this language.

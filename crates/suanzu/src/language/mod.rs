@@ -1,7 +1,7 @@
 //! The two languages of the command line. A [`Phrase`] cannot be made without both.
 
+mod chinese;
 mod help;
-mod help_zh;
 pub mod phrases;
 mod words;
 

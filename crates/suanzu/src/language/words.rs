@@ -1,6 +1,6 @@
 //! States, roles and other words of the API, as people read them.
 
-use super::{Language, help_zh::WORDS};
+use super::{Language, chinese::WORDS};
 
 /// The word in this language, or itself where it is none of ours.
 pub fn word(language: Language, word: &str) -> String {
