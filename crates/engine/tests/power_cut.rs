@@ -32,7 +32,8 @@ impl Trial {
         let disk = Disk::new();
         disk.register(name);
         // A checkpoint every 20 pages, so that cuts fall into checkpoints too.
-        let options = Options { synchronous, checkpoint_pages: 20, vfs: Some(name.into()) };
+        let checkpoint_beside = seed.is_multiple_of(2);
+        let options = Options { synchronous, checkpoint_pages: 20, checkpoint_beside, vfs: Some(name.into()) };
         let folder = tempfile::tempdir().unwrap();
         Trial { folder, disk, options, random: Seeded(seed), now: START, next_key: 1, seen: Seen::default() }
     }

@@ -27,7 +27,7 @@ impl Trial {
         let disk = Disk::new();
         disk.register(name);
         // A checkpoint every 20 pages, so that cuts fall into checkpoints too.
-        let options = Options { synchronous, checkpoint_pages: 20, vfs: Some(name.into()) };
+        let options = Options { synchronous, checkpoint_pages: 20, checkpoint_beside: false, vfs: Some(name.into()) };
         Trial { folder: tempfile::tempdir().unwrap(), disk, options, acknowledged: Vec::new(), head: None }
     }
 
@@ -106,6 +106,7 @@ fn again_from(keys: &Keys, size: usize) -> Vec<Entry> {
 
 fn survive(name: &str, synchronous: Synchronous, seed: u64) -> Result<usize, String> {
     let mut trial = Trial::new(name, synchronous);
+    trial.options.checkpoint_beside = seed.is_multiple_of(2);
     for cut in 0..CUTS {
         let seed = seed * CUTS + cut;
         // A prime step, so that the cuts fall on every operation from the first to the 97th.

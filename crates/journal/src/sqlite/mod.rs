@@ -20,6 +20,7 @@
 //! is deleted is overwritten in the database; the write-ahead log may hold it until it is next put into the database,
 //! at the latest on closing.
 
+mod checkpoints;
 mod reader;
 mod repeats;
 mod writer;

@@ -1,7 +1,9 @@
 //! The one writer of a data folder.
 
 use super::{
-    DATABASE, KEYS, LOCK, Reader, failed,
+    DATABASE, KEYS, LOCK, Reader,
+    checkpoints::Checkpoints,
+    failed,
     reader::connect,
     repeats::{self, Repeats},
     signed,
@@ -46,16 +48,18 @@ pub enum Synchronous {
 pub struct Options {
     /// How far an append waits for the disk.
     pub synchronous: Synchronous,
-    /// Pages of write-ahead log after which it is put into the database.
+    /// Pages of write-ahead log after which an append puts it into the database.
     pub checkpoint_pages: u32,
+    /// Whether a thread puts it there before that, so that the append finds little left to do.
+    pub checkpoint_beside: bool,
     /// Name of the SQLite VFS; the operating system's if `None`.
     pub vfs: Option<String>,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        // 40 MB of log between checkpoints: a checkpoint stalls the writer, so they are few.
-        Options { synchronous: Synchronous::Full, checkpoint_pages: 10_000, vfs: None }
+        // 40 MB of log between checkpoints: each page of the database is written once for all its changes in them.
+        Options { synchronous: Synchronous::Full, checkpoint_pages: 10_000, checkpoint_beside: true, vfs: None }
     }
 }
 
@@ -66,6 +70,7 @@ pub struct Sqlite {
     head: Head,
     tree: Tree,
     repeats: Repeats,
+    checkpoints: Option<Checkpoints>,
     stopped: bool,
     reader: Reader,
     // Held until the store is dropped; the system lets go of it when the process dies.
@@ -91,7 +96,11 @@ impl Sqlite {
         let reader = Reader { connection, folder: folder.into(), vfs: options.vfs.clone() };
         let (head, tree) = restore(&reader)?;
         let repeats = Repeats::load(&reader.connection)?;
-        Ok(Sqlite { salts: keys.salts(), keys, head, tree, repeats, stopped: false, reader, _lock: lock })
+        let beside = || Checkpoints::spawn(folder, options.vfs.as_deref(), options.checkpoint_pages);
+        // Its connection waits for the disk, whatever the writer's does.
+        let synced = options.synchronous == Synchronous::Full;
+        let checkpoints = (options.checkpoint_beside && synced).then(beside).transpose()?;
+        Ok(Sqlite { salts: keys.salts(), keys, head, tree, repeats, checkpoints, stopped: false, reader, _lock: lock })
     }
 
     /// Another reader of this log, for another thread.
@@ -99,27 +108,40 @@ impl Sqlite {
         self.reader.try_clone()
     }
 
-    fn write(&mut self, batch: &Batch, tree: &mut Tree) -> rusqlite::Result<()> {
-        let transaction = self.reader.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        write_entries(&transaction, batch, &self.salts, tree)?;
-        write_directory(&transaction, batch)?;
-        repeats::write(&transaction, &batch.repeats)?;
-        transaction.commit()
+    fn write(&mut self, batch: &Batch, tree: &mut Tree) -> Result<(), Failure> {
+        if let Some(failure) = self.checkpoints.as_ref().and_then(Checkpoints::failure) {
+            return Err(failure);
+        }
+        let mut commit = || {
+            let transaction = self.reader.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let bytes = write_entries(&transaction, batch, &self.salts, tree)?;
+            write_directory(&transaction, batch)?;
+            repeats::write(&transaction, &batch.repeats)?;
+            transaction.commit().map(|()| bytes)
+        };
+        let bytes = commit().map_err(failed("appending to the journal"))?;
+        if let Some(checkpoints) = &mut self.checkpoints {
+            checkpoints.wrote(bytes);
+        }
+        Ok(())
     }
 }
 
-fn write_entries(transaction: &Transaction<'_>, batch: &Batch, salts: &Salts, tree: &mut Tree) -> rusqlite::Result<()> {
+/// Gives how many bytes the rows have.
+fn write_entries(transaction: &Transaction<'_>, batch: &Batch, salts: &Salts, tree: &mut Tree) -> rusqlite::Result<usize> {
+    let mut bytes = 0;
     let mut insert = transaction.prepare_cached("INSERT INTO entry VALUES (?1, ?2)")?;
     for entry in &batch.entries {
         let (row, leaf_hash) = entry.seal(salts);
         insert.execute(params![signed(entry.header().seq), row])?;
+        bytes += row.len();
         tree.push(leaf_hash);
     }
     let mut insert = transaction.prepare_cached("INSERT OR REPLACE INTO tile VALUES (?1, ?2, ?3)")?;
     for (id, hashes) in tree.take_tiles() {
         insert.execute(params![id.level, signed(id.number), hashes.as_flattened()])?;
     }
-    Ok(())
+    Ok(bytes)
 }
 
 fn write_directory(transaction: &Transaction<'_>, batch: &Batch) -> rusqlite::Result<()> {
@@ -275,8 +297,7 @@ impl Store for Sqlite {
             head.advance(entry.header(), &self.keys)?;
         }
         let mut tree = self.tree.clone();
-        if let Err(error) = self.write(batch, &mut tree) {
-            let failure = failed("appending to the journal")(error);
+        if let Err(failure) = self.write(batch, &mut tree) {
             self.stopped = !failure.retryable();
             return Err(failure);
         }
