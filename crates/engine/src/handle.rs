@@ -1,6 +1,6 @@
 //! The writer's thread and the handle that everybody else has of it.
 
-use crate::{Answer, Clock, Directory, Engine, Liveness, Rejected, Snapshots, Submission, published::Published};
+use crate::{Answer, Clock, Directory, Engine, Image, Liveness, Rejected, Snapshots, Submission, published::Published};
 use journal::{Failure, Head, Keys, Reader};
 use rental::{Command, Event, Refusal, State};
 use std::{
@@ -288,10 +288,10 @@ impl Writer {
         if let Some(snapshots) = self.snapshots.clone().filter(|_| due || (end && head.size > self.last.snapshot_seq)) {
             self.last.snapshot_seq = head.size;
             let published = self.engine.published();
-            // Cloning stalls the writer for milliseconds; writing the file would stall it for longer.
+            // Taking the image stalls the writer for milliseconds; writing the file would stall it for longer.
             let saving = thread::spawn(move || {
-                let state = published.state().clone();
-                warn_of(snapshots.save(&state));
+                let image = Image::of(&published.state());
+                warn_of(image.and_then(|image| snapshots.save(&image)));
             });
             if end {
                 let _ = saving.join();

@@ -23,6 +23,6 @@ pub use fold::{FoldError, fold};
 pub use handle::{Handle, Settings, Stopped};
 pub use journal::{Failure, Head};
 pub use liveness::Liveness;
-pub use snapshot::Snapshots;
+pub use snapshot::{Image, Snapshots};
 pub use submission::{Actor, Answer, Attach, Idempotency, Rejected, Submission};
 pub use views::{Follower, Queries, Scope, Views};

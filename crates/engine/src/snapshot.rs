@@ -10,6 +10,21 @@ const BUILD: &str = env!("STATE_BUILD");
 /// Snapshots that are kept: the last, and the one before it in case the last is damaged.
 const KEPT: usize = 2;
 
+/// A state in the bytes of its snapshot: a few hundred for each lease, where a copy of the state takes thousands of pieces
+/// of memory and ten times as long.
+pub struct Image {
+    seq: u64,
+    bytes: Vec<u8>,
+}
+
+impl Image {
+    /// The state as it is now.
+    pub fn of(state: &State) -> io::Result<Image> {
+        let bytes = postcard::to_extend(state, BUILD.as_bytes().to_vec()).map_err(io::Error::other)?;
+        Ok(Image { seq: state.seq, bytes })
+    }
+}
+
 /// A folder of snapshots.
 #[derive(Debug, Clone)]
 pub struct Snapshots {
@@ -31,12 +46,11 @@ impl Snapshots {
     }
 
     /// Writes a snapshot and drops the old ones.
-    pub fn save(&self, state: &State) -> io::Result<()> {
+    pub fn save(&self, image: &Image) -> io::Result<()> {
         fs::create_dir_all(&self.folder)?;
-        let bytes = postcard::to_extend(state, BUILD.as_bytes().to_vec()).map_err(io::Error::other)?;
         let unfinished = self.folder.join("unfinished");
-        fs::write(&unfinished, bytes)?;
-        fs::rename(&unfinished, self.folder.join(format!("{:020}.snapshot", state.seq)))?;
+        fs::write(&unfinished, &image.bytes)?;
+        fs::rename(&unfinished, self.folder.join(format!("{:020}.snapshot", image.seq)))?;
         let files = self.files();
         for (_, path) in &files[..files.len().saturating_sub(KEPT)] {
             fs::remove_file(path)?;

@@ -2,7 +2,7 @@
 
 mod support;
 
-use engine::{Engine, Rejected, Snapshots, Submission};
+use engine::{Engine, Image, Rejected, Snapshots, Submission};
 use journal::{Keys, Memory, Options, Sqlite};
 use rental::{Command, lease, market};
 use support::{furnish, order_with_key};
@@ -54,7 +54,7 @@ fn a_restart_with_or_without_snapshots_gives_the_same_state() {
         furnish(&mut engine, START);
         order_with_key(&mut engine, START, 1, 1).unwrap();
         engine.commit().unwrap();
-        snapshots.save(&engine.state()).unwrap();
+        snapshots.save(&Image::of(&engine.state()).unwrap()).unwrap();
         order_with_key(&mut engine, START.plus_ms(1), 2, 1).unwrap();
         engine.commit().unwrap();
         engine.state().clone()

@@ -13,7 +13,7 @@ use crate::{
     fold::decode,
     recent::{Parts, Recent},
 };
-use journal::{Failure, LogId, Source};
+use journal::{Failure, LogId, Source, sqlite::Checkpoints};
 use rental::Part;
 use rusqlite::{Connection, Transaction, params};
 use std::{ops::ControlFlow, path::Path};
@@ -23,6 +23,9 @@ use units::Time;
 const BATCH: u64 = 1024;
 /// Entries of one batch while far behind: the more of them, the more rows go to a page before it is written. 30 MB.
 const FAR_BATCH: u64 = 16 * BATCH;
+
+/// What an entry writes to the log, about: its rows, and its share of the pages that they lie in.
+const ENTRY_BYTES: usize = 700;
 
 /// The tables, to write.
 pub struct Views {
@@ -34,6 +37,7 @@ pub struct Views {
     /// Whether the journal is known to hold what was folded.
     checked: bool,
     gathered: Gathered,
+    checkpoints: Checkpoints,
 }
 
 impl Views {
@@ -41,7 +45,8 @@ impl Views {
     /// that is no database is removed: [`Views::advance`] folds it anew.
     pub fn open(path: &Path, log: LogId) -> Result<Views, Failure> {
         let (connection, applied) = schema::open(path, log)?;
-        Ok(Views { connection, log, applied, time: None, checked: false, gathered: Gathered::default() })
+        let checkpoints = Checkpoints::spawn(path, None, schema::CHECKPOINT_PAGES)?;
+        Ok(Views { connection, log, applied, time: None, checked: false, gathered: Gathered::default(), checkpoints })
     }
 
     /// The last entry that is folded.
@@ -64,6 +69,9 @@ impl Views {
 
     /// Folds one batch at most, of what `recent` holds where it goes on from here. Returns whether there may be more.
     pub(super) fn advance_batch(&mut self, source: &dyn Source, recent: Option<&Recent>) -> Result<bool, FoldError> {
+        if let Some(failure) = self.checkpoints.failure() {
+            return Err(failure.into());
+        }
         if !self.checked {
             self.check(source)?;
         }
@@ -80,6 +88,7 @@ impl Views {
         match folded {
             Ok(applied) => {
                 let entries = applied.seq - self.applied.seq;
+                self.checkpoints.wrote(entries as usize * ENTRY_BYTES);
                 self.applied = applied;
                 self.gathered.forget();
                 Ok(entries > 0 && entries < behind)

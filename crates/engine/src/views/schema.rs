@@ -9,6 +9,10 @@ use std::{fs, io, path::Path};
 /// change of either.
 const VERSION: i64 = 2;
 
+/// Pages of log after which the fold puts it into the database itself: 160 MB. A thread does it beside the fold for every fifth
+/// of that, and mostly to the end, since a fold writes in bursts.
+pub(super) const CHECKPOINT_PAGES: u32 = 40_000;
+
 /// Every table that tells of a tenant has his number in `owner` (0: the operator).
 ///
 /// `line` is in the order of the end of use, so that a tenant's use of a month lies together.
@@ -80,8 +84,7 @@ fn try_open(path: &Path, log: LogId) -> rusqlite::Result<(Connection, Applied)> 
     connection.pragma_update(None, "journal_mode", "WAL")?;
     // After a power cut the last transactions may be missing, never torn: they are folded again.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
-    // 8 MB of log between checkpoints: each holds up the views for some 20 ms.
-    connection.pragma_update(None, "wal_autocheckpoint", 2_000)?;
+    connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
     // 64 MiB of pages: the right edges of the tables of ten thousand tenants.
     connection.pragma_update(None, "cache_size", -65_536)?;
     let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;

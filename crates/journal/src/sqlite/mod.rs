@@ -25,6 +25,7 @@ mod reader;
 mod repeats;
 mod writer;
 
+pub use checkpoints::Checkpoints;
 pub use reader::Reader;
 pub use writer::{Options, Sqlite, Synchronous};
 

@@ -96,7 +96,7 @@ impl Sqlite {
         let reader = Reader { connection, folder: folder.into(), vfs: options.vfs.clone() };
         let (head, tree) = restore(&reader)?;
         let repeats = Repeats::load(&reader.connection)?;
-        let beside = || Checkpoints::spawn(folder, options.vfs.as_deref(), options.checkpoint_pages);
+        let beside = || Checkpoints::spawn(&folder.join(DATABASE), options.vfs.as_deref(), options.checkpoint_pages);
         // Its connection waits for the disk, whatever the writer's does.
         let synced = options.synchronous == Synchronous::Full;
         let checkpoints = (options.checkpoint_beside && synced).then(beside).transpose()?;

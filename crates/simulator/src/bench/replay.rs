@@ -1,7 +1,7 @@
 //! How fast a journal is folded again, and how long a restart takes: from SQLite, with 100,000 leases alive.
 
 use super::BenchReport;
-use engine::{Engine, Snapshots, Submission};
+use engine::{Engine, Image, Snapshots, Submission};
 use journal::{Options as StoreOptions, Source, Sqlite, Store, Synchronous};
 use placement::NodeSpec;
 use rental::{Command, Part, State, apply, fleet, lease, market, money, tenancy};
@@ -208,7 +208,7 @@ fn build(folder: &Path, options: &Options, snapshots: &Snapshots, progress: &dyn
         if builder.size - builder.committed >= BATCH {
             progress(builder.commit()?);
             if snapshot_at.is_some_and(|at| builder.committed >= at) {
-                snapshots.save(&builder.engine.state())?;
+                snapshots.save(&Image::of(&builder.engine.state())?)?;
                 snapshot_at = None;
             }
         }
