@@ -16,10 +16,6 @@ use units::{KeyId, Time};
 
 /// Submissions that one batch takes at most: an append of so many lasts a few milliseconds, which bounds everybody's wait.
 const MAX_BATCH: usize = 512;
-/// A batch that was at least so large is followed by one that others may still join: they are about to come again.
-const CROWD: usize = 8;
-/// For so long, about as long as a sync takes: each commit costs the same whether it holds ten wishes or fifty.
-const JOIN: Duration = Duration::from_micros(300);
 /// Wishes that may wait for the writer. Beyond it, the sender waits.
 const QUEUE: usize = 8192;
 /// Longest sleep: silence of agents is looked at so often.
@@ -68,7 +64,7 @@ impl Handle {
         let published = engine.published();
         let keys = Arc::new(engine.keys().clone());
         let clock = settings.clock.not_before(engine.state().time);
-        let writer = Writer { engine, jobs, clock, snapshots: settings.snapshots, crowd: 0, last: Last::default() };
+        let writer = Writer { engine, jobs, clock, snapshots: settings.snapshots, last: Last::default() };
         let thread = thread::Builder::new().name("writer".into()).spawn(move || writer.run());
         let thread = thread.expect("the operating system gives us one thread");
         Handle {
@@ -188,8 +184,6 @@ struct Writer {
     jobs: mpsc::Receiver<Job>,
     clock: Clock,
     snapshots: Option<Snapshots>,
-    /// How many wishes the last batch held.
-    crowd: usize,
     last: Last,
 }
 
@@ -217,7 +211,6 @@ impl Writer {
         self.last.snapshot_seq = self.engine.head().size;
         loop {
             let jobs = self.gather();
-            self.crowd = jobs.len();
             let end = self.batch(jobs);
             self.keep_house(end);
             if end {
@@ -231,12 +224,7 @@ impl Writer {
         let now = self.clock.now();
         let wait = self.engine.next_wakeup(now).map_or(MAX_SLEEP_MS, |at| at.since(now).clamp(0, MAX_SLEEP_MS));
         match self.jobs.recv_timeout(Duration::from_millis(wait.unsigned_abs())) {
-            Ok(first) => {
-                if self.crowd >= CROWD {
-                    thread::sleep(JOIN);
-                }
-                std::iter::once(first).chain(self.jobs.try_iter().take(MAX_BATCH - 1)).collect()
-            }
+            Ok(first) => std::iter::once(first).chain(self.jobs.try_iter().take(MAX_BATCH - 1)).collect(),
             Err(RecvTimeoutError::Timeout) => Vec::new(),
             Err(RecvTimeoutError::Disconnected) => vec![Job::End],
         }
