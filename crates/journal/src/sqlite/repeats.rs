@@ -1,19 +1,19 @@
 //! Repeats: rows in the order of their entries, found through an index in memory.
 //!
 //! Keys are hashes: in a table in their order each row would go to another page, and a page is what an append writes. The
-//! index takes about 40 bytes a repeat, is read back when the store is opened, and forgets what is pruned.
+//! index takes about 50 bytes a repeat, is read back when the store is opened, and forgets what is pruned.
 
 use super::{failed, signed, unsigned};
 use crate::{Failure, Hash, Repeat};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use units::{Owner, Time};
 
 /// Half a hash tells keys apart; the row holds the whole of it.
 type Mark = (Owner, [u8; 16]);
 
-/// Where the entry of a key is.
-pub(super) struct Repeats(HashMap<Mark, u64>);
+/// Where the entry of a key is. A tree, since a hash table copies itself when it grows, and the writer waits.
+pub(super) struct Repeats(BTreeMap<Mark, u64>);
 
 fn mark(owner: Owner, key: &Hash) -> Mark {
     (owner, *key.first_chunk().expect("a hash has 32 bytes"))
