@@ -1,20 +1,20 @@
-//! A map by id that has no order of its own: it is looked up, never walked, except sorted.
+//! Values by id, in the order of ids.
 
-use rustc_hash::FxHashMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::{fmt, hash::Hash};
+use std::{collections::BTreeMap, fmt};
 
-/// Values by id. The hash is fixed, and nothing can see the order in which it keeps them.
+/// Values by id. A tree: a hash table is as fast for so many as there are, and when it grows it copies itself while the writer
+/// waits.
 #[derive(Clone)]
-pub struct Table<K, V>(FxHashMap<K, V>);
+pub struct Table<K, V>(BTreeMap<K, V>);
 
 impl<K, V> Default for Table<K, V> {
     fn default() -> Self {
-        Table(FxHashMap::default())
+        Table(BTreeMap::new())
     }
 }
 
-impl<K: Copy + Eq + Ord + Hash, V> Table<K, V> {
+impl<K: Copy + Ord, V> Table<K, V> {
     /// The value of an id.
     pub fn get(&self, key: K) -> Option<&V> {
         self.0.get(&key)
@@ -53,33 +53,31 @@ impl<K: Copy + Eq + Ord + Hash, V> Table<K, V> {
         self.0.is_empty()
     }
 
-    /// All of them, ascending by id. Sorts: for lists, checks and snapshots, not for decisions.
+    /// All of them, ascending by id.
     pub fn sorted(&self) -> Vec<(K, &V)> {
-        let mut all: Vec<(K, &V)> = self.0.iter().map(|(k, v)| (*k, v)).collect();
-        all.sort_unstable_by_key(|(k, _)| *k);
-        all
+        self.0.iter().map(|(k, v)| (*k, v)).collect()
     }
 }
 
-impl<K: Copy + Eq + Ord + Hash, V: PartialEq> PartialEq for Table<K, V> {
+impl<K: Copy + Ord, V: PartialEq> PartialEq for Table<K, V> {
     fn eq(&self, other: &Self) -> bool {
         self.0 == other.0
     }
 }
 
-impl<K: Copy + Eq + Ord + Hash + fmt::Debug, V: fmt::Debug> fmt::Debug for Table<K, V> {
+impl<K: Copy + Ord + fmt::Debug, V: fmt::Debug> fmt::Debug for Table<K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(self.sorted()).finish()
     }
 }
 
-impl<K: Copy + Eq + Ord + Hash + Serialize, V: Serialize> Serialize for Table<K, V> {
+impl<K: Copy + Ord + Serialize, V: Serialize> Serialize for Table<K, V> {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         s.collect_seq(self.sorted())
     }
 }
 
-impl<'de, K: Copy + Eq + Ord + Hash + Deserialize<'de>, V: Deserialize<'de>> Deserialize<'de> for Table<K, V> {
+impl<'de, K: Copy + Ord + Deserialize<'de>, V: Deserialize<'de>> Deserialize<'de> for Table<K, V> {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         Ok(Table(Vec::<(K, V)>::deserialize(d)?.into_iter().collect()))
     }

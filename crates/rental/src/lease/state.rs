@@ -154,7 +154,7 @@ impl Lease {
 /// All leases that are not ended.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
-    // Boxed: a table that grows copies its values, and it grows to twice what lives in it.
+    // Boxed: 384 bytes each would be moved about within the tree.
     leases: Table<LeaseId, Box<Lease>>,
     /// Number of the last lease ever ordered.
     pub last: u64,

@@ -11,8 +11,7 @@ use units::{LeaseId, TenantId, Ticks, Time};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     books: Table<TenantId, Accounts>,
-    /// In boxes, as leases are: a table copies all that lies in it when it grows, and the writer waits.
-    runs: Table<LeaseId, Box<Run>>,
+    runs: Table<LeaseId, Run>,
     /// Every payment ever opened: a late second notice must find it.
     pub payments: BTreeMap<(TenantId, String), Payment>,
 }
@@ -52,12 +51,12 @@ impl State {
 
     /// The open run of a lease.
     pub fn run(&self, lease: LeaseId) -> Option<&Run> {
-        self.runs.get(lease).map(AsRef::as_ref)
+        self.runs.get(lease)
     }
 
     /// All open runs, by lease.
     pub fn runs(&self) -> Vec<(LeaseId, &Run)> {
-        self.runs.sorted().into_iter().map(|(lease, run)| (lease, run.as_ref())).collect()
+        self.runs.sorted()
     }
 }
 
