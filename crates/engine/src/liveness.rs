@@ -8,7 +8,7 @@ use rental::{
     lease::{self, Status},
 };
 use rustc_hash::FxHashMap;
-use units::{AgentId, LeaseId, NodeId, Time};
+use units::{AgentId, LeaseId, NodeId, Observation, Phase, Time};
 
 /// Who was last heard of when, and whose clock is how far off.
 #[derive(Debug, Default)]
@@ -61,6 +61,15 @@ impl Liveness {
     /// The last proof of a lease's service: from all of its nodes, for it serves as a whole or not at all.
     pub fn last_served(&self, lease: LeaseId) -> Option<Time> {
         self.serving.get(&lease)?.iter().map(|(_, last)| *last).min()
+    }
+
+    /// When what an agent saw began, by our clock: what failed has served until it was last seen to serve.
+    pub fn began(&self, seen: &Observation, now: Time) -> Time {
+        let ago = now.plus_ms(-i64::try_from(seen.ago_ms).unwrap_or(i64::MAX));
+        match seen.phase {
+            Phase::Failed(_) | Phase::Gone => self.last_served(seen.lease).map_or(ago, |served| served.min(ago)),
+            Phase::Starting(_) | Phase::Ready | Phase::Exited(_) | Phase::OutOfFunds => ago,
+        }
     }
 
     /// How far an agent's clock is ahead of ours, in milliseconds.

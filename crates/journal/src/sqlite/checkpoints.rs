@@ -20,13 +20,13 @@ const ROUNDS: usize = 4;
 const COMMIT_BYTES: usize = 8 * PAGE;
 const PAGE: usize = 4096;
 
-/// A thread with a connection of its own to a database in WAL mode. It puts into the database what is in the log by then; the writer, once it comes to
-/// do it itself, finds little left, and begins the log anew.
+/// A thread with a connection of its own to a database in WAL mode. It puts into the database what is in the log by then; the
+/// writer, once it comes to do it itself, finds little left, and begins the log anew.
 pub struct Checkpoints {
     written: usize,
     /// After so many bytes of log a checkpoint is worth its syncs.
     worth_bytes: usize,
-    // Dropped first, which ends the thread.
+    // Taken before the thread is joined, which ends it.
     worth: Option<SyncSender<()>>,
     failure: Arc<Mutex<Option<Failure>>>,
     thread: Option<JoinHandle<()>>,

@@ -5,7 +5,7 @@ use engine::Submission;
 use futures_util::future::join_all;
 use protocol::{Instance, Report};
 use rental::{Command, State, fleet, lease, lease::Sighting};
-use units::{AgentId, DeviceId, NodeId, Observation, Phase, Time};
+use units::{AgentId, DeviceId, NodeId, Phase};
 
 /// Takes a report in. One about a node or a device of another agent is refused as a whole.
 pub async fn report(app: &App, agent: AgentId, report: &Report) -> Result<(), Problem> {
@@ -16,7 +16,8 @@ pub async fn report(app: &App, agent: AgentId, report: &Report) -> Result<(), Pr
     let now = app.handle().now();
     note(app, agent, report);
     let observed = report.observations.iter().filter(|seen| !matches!(seen.phase, Phase::Starting(_)));
-    let observed = observed.map(|seen| Sighting { seen: seen.clone(), since: since(app, seen, now) });
+    let observed =
+        observed.map(|seen| Sighting { seen: seen.clone(), since: app.handle().liveness(|liveness| liveness.began(seen, now)) });
     let observed = lease::Command::reports(observed).into_iter().map(Command::Lease);
     // What was heard under another leadership may be of entries that were lost.
     let heard = if report.generation.epoch == app.handle().head().epoch { report.generation.seq } else { 0 };
@@ -29,17 +30,6 @@ pub async fn report(app: &App, agent: AgentId, report: &Report) -> Result<(), Pr
     let answers =
         join_all(commands.into_iter().map(|command| app.handle().submit(Submission::plain(actor.clone(), command)))).await;
     answers.into_iter().try_for_each(|answer| answer.map(|_| ()).map_err(Problem::from))
-}
-
-/// When a phase began, by our clock: what failed has served until it was last seen to serve.
-fn since(app: &App, seen: &Observation, now: Time) -> Time {
-    let ago = now.plus_ms(-i64::try_from(seen.ago_ms).unwrap_or(i64::MAX));
-    match seen.phase {
-        Phase::Failed(_) | Phase::Gone => {
-            app.handle().liveness(|liveness| liveness.last_served(seen.lease)).map_or(ago, |served| served.min(ago))
-        }
-        _ => ago,
-    }
 }
 
 fn check_own(state: &State, agent: AgentId, report: &Report) -> Result<(), Problem> {

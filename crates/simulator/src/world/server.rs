@@ -1,11 +1,11 @@
 //! The server's side of an agent's calls, as thin as the routes are: liveness is noted, bodies become commands.
 
 use super::Plane;
-use engine::Submission;
+use engine::{Liveness, Submission};
 use protocol::{AssignmentBody, Changes, Deadline, Generation, Instance, Poll, Report, digest, needs_full_set};
 use rental::{Command, assignments, changed_since, fleet, lease, lease::Sighting, stop_by};
 use std::collections::BTreeMap;
-use units::{AgentId, Assignment, Observation, Phase, TenantId, Time, Wanted};
+use units::{AgentId, Assignment, TenantId, Time, Wanted};
 
 /// Answers a poll; `None` while the control plane is down.
 pub(crate) fn poll(plane: &mut Plane, poll: &Poll, now: Time) -> Option<Changes> {
@@ -71,7 +71,8 @@ pub(crate) fn report(plane: &mut Plane, report: &Report, now: Time) -> bool {
     for instance in served {
         engine.liveness().served(instance.lease, instance.node, clock);
     }
-    for command in commands(plane, report, clock) {
+    let commands = commands(&engine.liveness(), report, clock);
+    for command in commands {
         // Refusals are answers too: what moved on meanwhile is none of the agent's business.
         let _ = plane.submit(now, Submission::plain(report.agent.to_string(), command));
     }
@@ -84,9 +85,9 @@ fn is_current(plane: &Plane, agent: AgentId, instance: Instance) -> bool {
     owned && state.lease.get(instance.lease).is_some_and(|l| l.attempt == instance.attempt && l.member(instance.node).is_some())
 }
 
-fn commands(plane: &mut Plane, report: &Report, clock: Time) -> Vec<Command> {
+fn commands(liveness: &Liveness, report: &Report, clock: Time) -> Vec<Command> {
     let sightings: Vec<_> =
-        report.observations.iter().map(|seen| Sighting { seen: seen.clone(), since: since(plane, seen, clock) }).collect();
+        report.observations.iter().map(|seen| Sighting { seen: seen.clone(), since: liveness.began(seen, clock) }).collect();
     let mut commands: Vec<_> = lease::Command::reports(sightings).into_iter().map(Command::Lease).collect();
     if !report.clean.is_empty() {
         let heard = Some(report.generation.seq);
@@ -96,12 +97,4 @@ fn commands(plane: &mut Plane, report: &Report, clock: Time) -> Vec<Command> {
         commands.push(Command::Fleet(fleet::Command::MarkDevice { device: fault.device, offered: false }));
     }
     commands
-}
-
-/// When a phase began, by our clock: what failed has served until it was last seen to serve.
-fn since(plane: &mut Plane, seen: &Observation, clock: Time) -> Time {
-    let ago = clock.plus_ms(-i64::try_from(seen.ago_ms).unwrap_or(i64::MAX));
-    let failed = matches!(seen.phase, Phase::Failed(_) | Phase::Gone);
-    let served = plane.engine().and_then(|engine| engine.liveness().last_served(seen.lease));
-    if failed { served.unwrap_or(ago).min(ago) } else { ago }
 }
