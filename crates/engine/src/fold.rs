@@ -1,13 +1,13 @@
-//! Reading the journal into a state: one thread reads and decodes, the other applies.
+//! Reading the journal into a state: one thread reads, one decodes, one applies.
 
+use crate::belt::{Giver, Taker, belt};
 use journal::{Failure, Source, Stored};
 use rental::{Part, State, apply};
-use std::{mem, ops::ControlFlow, sync::mpsc, thread};
+use std::{ops::ControlFlow, thread};
+use units::Owner;
 
 /// Parts that travel between the threads together: enough that handing over costs nothing beside them.
 const CHUNK: usize = 512;
-/// Chunks that may wait: bounds the memory where applying is slower than reading.
-const AHEAD: usize = 8;
 
 /// The journal could not be folded.
 #[derive(Debug, thiserror::Error)]
@@ -28,20 +28,48 @@ pub enum FoldError {
 /// Applies every entry after the state's last one. Returns how many.
 pub fn fold(state: &mut State, source: &mut (dyn Source + Send)) -> Result<u64, FoldError> {
     let before = state.seq;
-    let (full, chunks) = mpsc::sync_channel::<Chunk>(AHEAD);
-    // What is applied goes back to be decoded over: memory that one thread takes and the other frees costs more than
-    // applying it.
-    let (applied, used) = mpsc::channel();
+    let (rows, read_rows) = belt();
+    let (chunks, decoded_chunks) = belt();
     thread::scope(|scope| {
-        let reading = scope.spawn(move || read(&*source, before + 1, &Ends { full, used }));
-        for chunk in chunks {
+        let reading = scope.spawn(move || read(&*source, before + 1, &rows));
+        let decoding = scope.spawn(move || decode_all(&read_rows, &chunks));
+        while let Some(chunk) = decoded_chunks.take() {
             apply(state, chunk.filled());
-            // A closed channel means that all is read.
-            let _ = applied.send(chunk);
+            decoded_chunks.give_back(chunk);
         }
-        reading.join().expect("reading the journal does not panic")
-    })?;
-    Ok(state.seq - before)
+        // What cannot be decoded stands before what cannot be read.
+        decoding.join().expect("decoding does not panic")?;
+        Ok(reading.join().expect("reading the journal does not panic")?)
+    })
+    .map(|()| state.seq - before)
+}
+
+/// The parts of whole entries as they are stored, one behind the other.
+#[derive(Default)]
+struct Rows {
+    bytes: Vec<u8>,
+    parts: Vec<Row>,
+}
+
+/// Of the entry `seq`, to the byte `end`.
+struct Row {
+    seq: u64,
+    owner: Owner,
+    end: usize,
+}
+
+impl Rows {
+    fn push(&mut self, stored: &Stored<'_>) {
+        for part in &stored.parts {
+            self.bytes.extend_from_slice(part.bytes);
+            self.parts.push(Row { seq: stored.seq, owner: part.owner, end: self.bytes.len() });
+        }
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.parts.clear();
+    }
 }
 
 /// The parts of whole entries, and behind them parts of an earlier use.
@@ -56,49 +84,56 @@ impl Chunk {
         &self.parts[..self.filled]
     }
 
-    fn fill(&mut self, stored: &Stored<'_>) -> Result<(), FoldError> {
-        let before = self.filled;
-        for part in &stored.parts {
-            let decoded = match self.parts.get_mut(self.filled) {
-                Some(used) => used.decode_over(part.bytes, part.owner),
-                None => Part::decode(part.bytes, part.owner).map(|part| self.parts.push(part)),
-            };
-            if let Err(source) = decoded {
-                // No part of an entry is applied without the others.
-                self.filled = before;
-                return Err(FoldError::Part { seq: stored.seq, source });
+    /// Decodes over what it holds, up to the first entry that cannot be read.
+    fn fill(&mut self, rows: &Rows) -> Result<(), FoldError> {
+        self.filled = 0;
+        let (mut begin, mut entry, mut whole) = (0, 0, 0);
+        for Row { seq, owner, end } in &rows.parts {
+            if *seq != entry {
+                (entry, whole) = (*seq, self.filled);
             }
-            self.filled += 1;
+            if let Err(source) = self.push(&rows.bytes[begin..*end], *owner) {
+                // No part of an entry is applied without the others.
+                self.filled = whole;
+                return Err(FoldError::Part { seq: *seq, source });
+            }
+            begin = *end;
         }
+        Ok(())
+    }
+
+    fn push(&mut self, bytes: &[u8], owner: Owner) -> Result<(), rental::DecodeEventError> {
+        match self.parts.get_mut(self.filled) {
+            Some(used) => used.decode_over(bytes, owner)?,
+            None => self.parts.push(Part::decode(bytes, owner)?),
+        }
+        self.filled += 1;
         Ok(())
     }
 }
 
-/// The reading thread's ends of the channels.
-struct Ends {
-    full: mpsc::SyncSender<Chunk>,
-    used: mpsc::Receiver<Chunk>,
-}
-
-impl Ends {
-    /// Hands a chunk over and takes an empty one. `false`: nobody wants more.
-    fn hand_over(&self, chunk: &mut Chunk) -> bool {
-        let mut empty = self.used.try_recv().unwrap_or_default();
-        empty.filled = 0;
-        self.full.send(mem::replace(chunk, empty)).is_ok()
-    }
-}
-
-fn read(source: &dyn Source, from: u64, ends: &Ends) -> Result<(), FoldError> {
-    let mut chunk = Chunk::default();
-    let mut wrong = None;
-    source.read(from, &mut |stored| {
-        wrong = chunk.fill(&stored).err();
-        let more = wrong.is_none() && (chunk.filled < CHUNK || ends.hand_over(&mut chunk));
+fn read(source: &dyn Source, from: u64, full: &Giver<Rows>) -> Result<(), Failure> {
+    let mut rows = Rows::default();
+    let read = source.read(from, &mut |stored| {
+        rows.push(&stored);
+        let more = rows.parts.len() < CHUNK || full.hand_over(&mut rows, Rows::clear);
         if more { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    })?;
-    ends.hand_over(&mut chunk);
-    wrong.map_or(Ok(()), Err)
+    });
+    full.hand_over(&mut rows, Rows::clear);
+    read
+}
+
+fn decode_all(rows: &Taker<Rows>, full: &Giver<Chunk>) -> Result<(), FoldError> {
+    let mut chunk = Chunk::default();
+    while let Some(stored) = rows.take() {
+        let filled = chunk.fill(&stored);
+        rows.give_back(stored);
+        let more = full.hand_over(&mut chunk, |_| {});
+        if !more || filled.is_err() {
+            return filled;
+        }
+    }
+    Ok(())
 }
 
 /// The parts of a stored entry.

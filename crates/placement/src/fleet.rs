@@ -124,7 +124,7 @@ impl Fleet {
 
     fn summarise_node(&mut self, at: usize) {
         let (node, row) = (&self.nodes[at], &mut self.rows[at]);
-        *row = Row::of(node, row.first_space);
+        row.count(node);
         for (space, card) in self.spaces[row.spaces()].iter_mut().zip(&node.cards) {
             *space = Space::of(card, row.open);
         }

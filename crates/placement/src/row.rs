@@ -56,13 +56,22 @@ impl Row {
             share_memory_mib: 0,
             cpu_left: 0,
             memory_left: 0,
-            open: node.status == NodeStatus::Offered && !node.exclusive,
+            open: false,
             whole: false,
         };
-        if row.open {
-            row.fill(node);
-        }
+        row.count(node);
         row
+    }
+
+    /// Counts again what is left of the node, after it changed.
+    pub fn count(&mut self, node: &Node) {
+        self.open = node.status == NodeStatus::Offered && !node.exclusive;
+        (self.free_cards, self.shared_cards, self.whole) = (0, 0, false);
+        (self.share_compute, self.share_least, self.share_memory_mib) = (0, u16::MAX, 0);
+        (self.cpu_left, self.memory_left) = (0, 0);
+        if self.open {
+            self.fill(node);
+        }
     }
 
     /// The indices of its cards' spaces.

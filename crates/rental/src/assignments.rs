@@ -11,26 +11,26 @@ pub fn assignments(state: &State, agent: AgentId) -> Vec<Assignment> {
 
 /// What changed on the agent's nodes in entries after `seq`; with `None`, everything.
 pub fn changed_since(state: &State, agent: AgentId, seq: Option<u64>) -> Vec<Assignment> {
-    let fresh = |changed: u64| seq.is_none_or(|seq| changed > seq);
+    let fresh = move |changed: u64| seq.is_none_or(|seq| changed > seq);
     let nodes = state.fleet.nodes_of(agent).filter(|node| fresh(state.lease.node_changed(*node)));
-    nodes.flat_map(|node| on_node(state, node)).filter(|assignment| fresh(assignment.changed)).collect()
+    nodes.flat_map(|node| placed(state, node, fresh)).map(|(lease, grant)| assignment(lease, grant)).collect()
 }
 
 /// Everything that should be on the agent's nodes, without what it may use there: lease, attempt, node, wish.
 pub fn wanted(state: &State, agent: AgentId) -> impl Iterator<Item = (LeaseId, u32, NodeId, Wanted)> + '_ {
-    let on_node = move |node| placed(state, node).map(move |(lease, _)| (lease.id, lease.attempt, node, wish(lease)));
+    let on_node = move |node| placed(state, node, |_| true).map(move |(lease, _)| (lease.id, lease.attempt, node, wish(lease)));
     state.fleet.nodes_of(agent).flat_map(on_node)
 }
 
-fn on_node(state: &State, node: NodeId) -> impl Iterator<Item = Assignment> + '_ {
-    placed(state, node).map(|(lease, grant)| {
-        let (attempt, changed) = (lease.attempt, lease.changed);
-        Assignment { lease: lease.id, attempt, changed, wanted: wish(lease), grant: grant.clone() }
-    })
+fn assignment(lease: &lease::Lease, grant: &Grant) -> Assignment {
+    let (attempt, changed) = (lease.attempt, lease.changed);
+    Assignment { lease: lease.id, attempt, changed, wanted: wish(lease), grant: grant.clone() }
 }
 
-fn placed(state: &State, node: NodeId) -> impl Iterator<Item = (&lease::Lease, &Grant)> {
-    state.lease.on_node(node).filter_map(move |lease| Some((lease, &lease.member(node)?.grant)))
+/// What is on the node and was changed by an entry that counts.
+fn placed(state: &State, node: NodeId, counts: impl Fn(u64) -> bool) -> impl Iterator<Item = (&lease::Lease, &Grant)> {
+    let changed = state.lease.on_node(node).filter(move |lease| counts(lease.changed));
+    changed.filter_map(move |lease| Some((lease, &lease.member(node)?.grant)))
 }
 
 fn wish(lease: &lease::Lease) -> Wanted {

@@ -96,7 +96,9 @@ impl Follower {
     /// Waits until entry `seq` is folded, at most for `timeout`. Returns whether it is.
     pub async fn wait_for(&self, seq: u64, timeout: Duration) -> bool {
         let mut applied = self.applied();
-        self.shared.wanted.send_if_modified(|wanted| std::mem::replace(wanted, seq.max(*wanted)) < seq);
+        // What is not committed yet hurries nobody.
+        let wanted = seq.min(self.shared.head.borrow().size);
+        self.shared.wanted.send_if_modified(|before| std::mem::replace(before, wanted.max(*before)) < wanted);
         let reached = tokio::time::timeout(timeout, applied.wait_for(|at| *at >= seq)).await;
         matches!(reached, Ok(Ok(_)))
     }

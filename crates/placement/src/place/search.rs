@@ -52,10 +52,13 @@ impl<'a> Search<'a> {
 
     /// Rows that are open, in the right place, and have the CPU and memory beside.
     pub fn rows(&self) -> impl Iterator<Item = (usize, &'a Row)> {
+        self.fleet.rows.iter().enumerate().filter(|(at, row)| self.is_open(*at, row))
+    }
+
+    /// Whether a row is one of [`Search::rows`].
+    pub fn is_open(&self, at: usize, row: &Row) -> bool {
         let beside = self.ask.beside;
-        self.fleet.rows.iter().enumerate().filter(move |(at, row)| {
-            row.open && row.cpu_left >= beside.cpu_milli && row.memory_left >= beside.memory_mib && self.is_place(*at, row)
-        })
+        row.open && row.cpu_left >= beside.cpu_milli && row.memory_left >= beside.memory_mib && self.is_place(at, row)
     }
 
     /// Rows in the right place, open or not.

@@ -19,11 +19,15 @@ impl Search<'_> {
             return None;
         }
         let mut best: Option<Tightness> = None;
-        for (node, row) in self.rows().filter(|(_, row)| may_take(row, share)) {
+        for (node, row) in self.fleet.rows.iter().enumerate() {
+            // Most rows fall at the first two tests, which need no more than the row.
+            if !may_take(row, share) {
+                continue;
+            }
             // A node of one kind is passed by as a whole if the kind is refused or its tightest card is too loose.
             let of_row = if row.kind == MIXED { None } else { Some(rank(row.kind)) };
             let looser = |rank| best.is_some_and(|(least, compute, ..)| (least, compute) < (rank, row.share_least));
-            if of_row.is_some_and(|rank| rank.is_none_or(looser)) {
+            if of_row.is_some_and(|rank| rank.is_none_or(looser)) || !self.is_open(node, row) {
                 continue;
             }
             for (card, space) in self.fleet.spaces[row.spaces()].iter().enumerate() {
