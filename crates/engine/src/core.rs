@@ -48,8 +48,7 @@ impl Engine {
         snapshots: Option<&Snapshots>,
         reader: &mut (dyn Source + Send),
     ) -> Result<Engine, FoldError> {
-        let head = store.head();
-        let mut committed = snapshots.map_or_else(State::default, |s| s.load(head.size));
+        let mut committed = snapshots.map(|snapshots| snapshots.load(&*reader)).transpose()?.unwrap_or_default();
         fold(&mut committed, reader)?;
         Engine::with_state(store, committed)
     }
@@ -235,7 +234,7 @@ impl Engine {
     }
 
     /// The answer that this owner's key got before, in the open batch or in the store.
-    fn first_answer(&self, asked: &Idempotency) -> Result<Option<Answer>, Rejected> {
+    pub(crate) fn first_answer(&self, asked: &Idempotency) -> Result<Option<Answer>, Rejected> {
         let stopped = |failure: Failure| Rejected::Stopped(failure.to_string());
         let (request, answer) = match self.open.repeats.get(&(asked.owner, asked.key)) {
             Some((request, answer)) => (*request, Some(answer.clone())),

@@ -142,3 +142,13 @@ pub(crate) fn decode(stored: &Stored<'_>) -> Result<Vec<Part>, FoldError> {
     let seq = stored.seq;
     stored.parts.iter().map(part).collect::<Result<_, _>>().map_err(|source| FoldError::Part { seq, source })
 }
+
+/// The leaf data of entry `seq`, which tells one history from another; `None` where the journal ends before it.
+pub(crate) fn leaf_data(source: &dyn Source, seq: u64) -> Result<Option<Vec<u8>>, Failure> {
+    let mut found = None;
+    source.read(seq, &mut |stored| {
+        found = (stored.seq == seq).then(|| stored.leaf_data.to_vec());
+        ControlFlow::Break(())
+    })?;
+    Ok(found)
+}

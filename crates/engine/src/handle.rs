@@ -1,11 +1,14 @@
 //! The writer's thread and the handle that everybody else has of it.
 
-use crate::{Answer, Clock, Directory, Engine, Image, Liveness, Rejected, Snapshots, Submission, published::Published};
+use crate::{
+    Answer, Clock, Directory, Engine, Idempotency, Image, Liveness, Rejected, Snapshots, Submission, published::Published,
+};
 use journal::{Failure, Head, Keys, Reader};
 use rental::{Command, Event, Refusal, State};
 use std::{
+    io, process,
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, PoisonError,
         mpsc::{self, RecvTimeoutError},
     },
     thread::{self, JoinHandle},
@@ -53,6 +56,7 @@ pub struct Handle {
 
 enum Job {
     Submit(Box<Submission>, oneshot::Sender<Result<Answer, Rejected>>),
+    FirstAnswer(Idempotency, oneshot::Sender<Result<Option<Answer>, Rejected>>),
     Checkpoint(oneshot::Sender<Result<String, Failure>>),
     End,
 }
@@ -64,17 +68,12 @@ impl Handle {
         let published = engine.published();
         let keys = Arc::new(engine.keys().clone());
         let clock = settings.clock.not_before(engine.state().time);
-        let writer = Writer { engine, jobs, clock, snapshots: settings.snapshots, last: Last::default() };
+        let reader = Arc::new(Mutex::new(settings.reader));
+        let (snapshots, own) = (settings.snapshots, Arc::clone(&reader));
+        let writer = Writer { engine, jobs, clock, snapshots, reader: own, last: Last::default() };
         let thread = thread::Builder::new().name("writer".into()).spawn(move || writer.run());
         let thread = thread.expect("the operating system gives us one thread");
-        Handle {
-            published,
-            wishes,
-            reader: Arc::new(Mutex::new(settings.reader)),
-            keys,
-            clock,
-            thread: Arc::new(Mutex::new(Some(thread))),
-        }
+        Handle { published, wishes, reader, keys, clock, thread: Arc::new(Mutex::new(Some(thread))) }
     }
 
     /// Submits a wish; the answer comes once it is durable.
@@ -85,6 +84,14 @@ impl Handle {
     /// The same for callers without a runtime.
     pub fn submit_blocking(&self, submission: Submission) -> Result<Answer, Rejected> {
         self.send(submission)?.blocking_recv().unwrap_or_else(|_| Err(ended()))
+    }
+
+    /// What a request led to that came before under the same key; `None` if it is new. Submitting it again answers the same:
+    /// this is for who would refuse it before that.
+    pub async fn first_answer(&self, asked: Idempotency) -> Result<Option<Answer>, Rejected> {
+        let (answer, later) = oneshot::channel();
+        self.wishes.send(Job::FirstAnswer(asked, answer)).map_err(|_| ended())?;
+        later.await.unwrap_or_else(|_| Err(ended()))
     }
 
     fn send(&self, submission: Submission) -> Result<oneshot::Receiver<Result<Answer, Rejected>>, Rejected> {
@@ -115,7 +122,8 @@ impl Handle {
 
     /// Reads the directory and the journal.
     pub fn with_reader<T>(&self, look: impl FnOnce(&Reader) -> T) -> T {
-        look(&self.reader.lock().expect("a reader that panicked has changed nothing"))
+        // A reader that panicked has changed nothing.
+        look(&self.reader.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Reads the directory.
@@ -184,6 +192,7 @@ struct Writer {
     jobs: mpsc::Receiver<Job>,
     clock: Clock,
     snapshots: Option<Snapshots>,
+    reader: Arc<Mutex<Reader>>,
     last: Last,
 }
 
@@ -196,11 +205,15 @@ struct Last {
     snapshot_seq: u64,
 }
 
-/// However the writer's thread ends, everybody is told.
+/// However the writer's thread ends, everybody is told. After a panic it is not known what holds: the process ends, and whoever
+/// watches over it starts it anew.
 struct Farewell(Arc<Published>);
 
 impl Drop for Farewell {
     fn drop(&mut self) {
+        if thread::panicking() {
+            process::abort();
+        }
         self.0.stop(Some(Stopped.to_string()));
     }
 }
@@ -234,11 +247,12 @@ impl Writer {
     fn batch(&mut self, jobs: Vec<Job>) -> bool {
         let now = self.clock.now();
         let mut answers = Vec::with_capacity(jobs.len());
-        let mut checkpoints = Vec::new();
+        let (mut asked, mut checkpoints) = (Vec::new(), Vec::new());
         let mut end = false;
         for job in jobs {
             match job {
                 Job::Submit(submission, to) => answers.push((to, self.engine.submit(now, *submission))),
+                Job::FirstAnswer(key, to) => asked.push((to, key)),
                 Job::Checkpoint(to) => checkpoints.push(to),
                 Job::End => end = true,
             }
@@ -255,6 +269,10 @@ impl Writer {
                 (Ok(_), answer) => answer,
             };
             let _ = to.send(answer);
+        }
+        // Of what is durable only, that of this batch too.
+        for (to, key) in asked {
+            let _ = to.send(self.engine.first_answer(&key));
         }
         for to in checkpoints {
             let _ = to.send(self.engine.checkpoint());
@@ -275,11 +293,13 @@ impl Writer {
         let due = head.size - self.last.snapshot_seq >= Snapshots::INTERVAL;
         if let Some(snapshots) = self.snapshots.clone().filter(|_| due || (end && head.size > self.last.snapshot_seq)) {
             self.last.snapshot_seq = head.size;
-            let published = self.engine.published();
+            let (published, reader) = (self.engine.published(), Arc::clone(&self.reader));
             // Taking the image stalls the writer for milliseconds; writing the file would stall it for longer.
             let saving = thread::spawn(move || {
                 let image = Image::of(&published.state());
-                warn_of(image.and_then(|image| snapshots.save(&image)));
+                // A connection of its own: others read while the file is written.
+                let journal = reader.lock().unwrap_or_else(PoisonError::into_inner).try_clone().map_err(io::Error::other);
+                warn_of(image.and_then(|image| snapshots.save(&image, &journal?)));
             });
             if end {
                 let _ = saving.join();

@@ -15,7 +15,7 @@ use units::{AgentId, LeaseId, NodeId, Observation, Phase, Time};
 pub struct Liveness {
     agents: FxHashMap<AgentId, Heard>,
     /// The last proof of each lease's service, from each of its nodes that gave one.
-    serving: FxHashMap<LeaseId, Vec<(NodeId, Time)>>,
+    serving: FxHashMap<LeaseId, Vec<Proof>>,
     /// Since when we watch: silence before that is ours.
     watching: Option<Time>,
     looked: Time,
@@ -36,6 +36,14 @@ struct Heard {
     clock_off_ms: i64,
 }
 
+/// That an attempt of a lease served on a node.
+#[derive(Debug, Clone, Copy)]
+struct Proof {
+    node: NodeId,
+    attempt: u32,
+    at: Time,
+}
+
 impl Liveness {
     /// An agent was heard; `clock` is what its own clock says, where it said so.
     pub fn heard(&mut self, agent: AgentId, now: Time, clock: Option<Time>) {
@@ -44,13 +52,11 @@ impl Liveness {
         self.agents.insert(agent, Heard { at: now, clock_off_ms });
     }
 
-    /// A lease was seen serving on a node.
-    pub fn served(&mut self, lease: LeaseId, node: NodeId, now: Time) {
+    /// An attempt of a lease was seen serving on a node.
+    pub fn served(&mut self, lease: LeaseId, attempt: u32, node: NodeId, now: Time) {
         let proofs = self.serving.entry(lease).or_default();
-        match proofs.iter_mut().find(|(known, _)| *known == node) {
-            Some((_, last)) => *last = now,
-            None => proofs.push((node, now)),
-        }
+        proofs.retain(|proof| proof.node != node);
+        proofs.push(Proof { node, attempt, at: now });
     }
 
     /// When an agent was last heard.
@@ -58,16 +64,16 @@ impl Liveness {
         self.agents.get(&agent).map(|heard| heard.at)
     }
 
-    /// The last proof of a lease's service: from all of its nodes, for it serves as a whole or not at all.
-    pub fn last_served(&self, lease: LeaseId) -> Option<Time> {
-        self.serving.get(&lease)?.iter().map(|(_, last)| *last).min()
+    /// The last proof of the service of a lease's attempt: from all of its nodes, for it serves as a whole or not at all.
+    pub fn last_served(&self, lease: LeaseId, attempt: u32) -> Option<Time> {
+        self.serving.get(&lease)?.iter().filter(|proof| proof.attempt == attempt).map(|proof| proof.at).min()
     }
 
     /// When what an agent saw began, by our clock: what failed has served until it was last seen to serve.
     pub fn began(&self, seen: &Observation, now: Time) -> Time {
         let ago = now.plus_ms(-i64::try_from(seen.ago_ms).unwrap_or(i64::MAX));
         match seen.phase {
-            Phase::Failed(_) | Phase::Gone => self.last_served(seen.lease).map_or(ago, |served| served.min(ago)),
+            Phase::Failed(_) | Phase::Gone => self.last_served(seen.lease, seen.attempt).map_or(ago, |served| served.min(ago)),
             Phase::Starting(_) | Phase::Ready | Phase::Exited(_) | Phase::OutOfFunds => ago,
         }
     }
@@ -115,7 +121,8 @@ impl Liveness {
         }
         self.serving.retain(|lease, proofs| {
             let lease = state.lease.get(*lease);
-            proofs.retain(|(node, _)| lease.is_some_and(|lease| lease.member(*node).is_some()));
+            let serves = |proof: &Proof| lease.is_some_and(|l| l.attempt == proof.attempt && l.member(proof.node).is_some());
+            proofs.retain(serves);
             !proofs.is_empty()
         });
         commands
@@ -126,7 +133,7 @@ impl Liveness {
         // At most so many in one entry; the next wake goes on.
         let some = running.take(rental::GATHER_LEASES);
         let before = self.before.get(&agent).copied();
-        let served = |l: &lease::Lease| self.last_served(l.id).or(before.max(l.ready)).unwrap_or(heard);
+        let served = |l: &lease::Lease| self.last_served(l.id, l.attempt).or(before.max(l.ready)).unwrap_or(heard);
         let leases: Vec<(LeaseId, Time)> = some.map(|l| (l.id, served(l))).collect();
         (!leases.is_empty()).then_some(Command::Lease(lease::Command::GiveUp { leases }))
     }

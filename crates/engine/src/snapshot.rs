@@ -1,9 +1,17 @@
 //! Snapshots of the state: a cache beside the journal that may be deleted at any time without loss.
 //!
-//! One file each: the build's name (16 bytes of text), then the state in postcard. A snapshot of another build is passed over.
+//! One file each: the build's name (16 bytes of text), the SHA-256 of the rest, then in postcard the leaf data of the entry that the
+//! state ends with, and the state. One that is of another build, damaged, or of another history than the journal is passed over.
 
+use crate::fold::leaf_data;
+use journal::{Failure, Source};
 use rental::State;
-use std::{fs, io, path::PathBuf};
+use ring::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
+use std::{
+    fs::{self, File},
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
 
 /// Names the shape of the state; see `build.rs`.
 const BUILD: &str = env!("STATE_BUILD");
@@ -20,7 +28,7 @@ pub struct Image {
 impl Image {
     /// The state as it is now.
     pub fn of(state: &State) -> io::Result<Image> {
-        let bytes = postcard::to_extend(state, BUILD.as_bytes().to_vec()).map_err(io::Error::other)?;
+        let bytes = postcard::to_allocvec(state).map_err(io::Error::other)?;
         Ok(Image { seq: state.seq, bytes })
     }
 }
@@ -40,17 +48,31 @@ impl Snapshots {
         Snapshots { folder: folder.into() }
     }
 
-    /// The newest state of this build at or before entry `most`, or a fresh one.
-    pub fn load(&self, most: u64) -> State {
-        self.files().into_iter().rev().filter(|(seq, _)| *seq <= most).find_map(|(_, path)| read(&path)).unwrap_or_default()
+    /// The newest state of this build that the journal has come through, or a fresh one.
+    pub fn load(&self, journal: &dyn Source) -> Result<State, Failure> {
+        for (seq, path) in self.files().into_iter().rev() {
+            let Some(leaf_data) = leaf_data(journal, seq)? else { continue };
+            if let Some(state) = read(&path, &leaf_data).filter(|state| state.seq == seq) {
+                return Ok(state);
+            }
+        }
+        Ok(State::default())
     }
 
-    /// Writes a snapshot and drops the old ones.
-    pub fn save(&self, image: &Image) -> io::Result<()> {
+    /// Writes a snapshot of what `journal` holds and drops the old ones.
+    pub fn save(&self, image: &Image, journal: &dyn Source) -> io::Result<()> {
+        let leaf_data = leaf_data(journal, image.seq).map_err(io::Error::other)?;
+        let leaf_data = leaf_data.ok_or_else(|| io::Error::other("the journal does not reach as far as the state"))?;
         fs::create_dir_all(&self.folder)?;
         let unfinished = self.folder.join("unfinished");
-        fs::write(&unfinished, &image.bytes)?;
-        fs::rename(&unfinished, self.folder.join(format!("{:020}.snapshot", image.seq)))?;
+        let written = write(&unfinished, &leaf_data, &image.bytes)
+            .and_then(|()| fs::rename(&unfinished, self.folder.join(format!("{:020}.snapshot", image.seq))));
+        if written.is_err() {
+            // A full disk is not to stay so for a cache.
+            let _ = fs::remove_file(&unfinished);
+        }
+        written?;
+        File::open(&self.folder)?.sync_all()?;
         let files = self.files();
         for (_, path) in &files[..files.len().saturating_sub(KEPT)] {
             fs::remove_file(path)?;
@@ -71,7 +93,24 @@ impl Snapshots {
     }
 }
 
-fn read(path: &std::path::Path) -> Option<State> {
+fn write(path: &Path, leaf_data: &Vec<u8>, state: &[u8]) -> io::Result<()> {
+    let mut rest = postcard::to_allocvec(leaf_data).map_err(io::Error::other)?;
+    rest.extend_from_slice(state);
+    let mut file = File::create(path)?;
+    file.write_all(BUILD.as_bytes())?;
+    file.write_all(digest(&SHA256, &rest).as_ref())?;
+    file.write_all(&rest)?;
+    // The name must not be there before the bytes are.
+    file.sync_all()
+}
+
+fn read(path: &Path, expected: &[u8]) -> Option<State> {
     let bytes = fs::read(path).ok()?;
-    postcard::from_bytes(bytes.strip_prefix(BUILD.as_bytes())?).ok()
+    let (sum, rest) = bytes.strip_prefix(BUILD.as_bytes())?.split_at_checked(SHA256_OUTPUT_LEN)?;
+    if digest(&SHA256, rest).as_ref() != sum {
+        tracing::warn!(path = %path.display(), "a snapshot is damaged and passed over");
+        return None;
+    }
+    let (leaf_data, state): (Vec<u8>, State) = postcard::from_bytes(rest).ok()?;
+    (leaf_data == expected).then_some(state)
 }

@@ -54,7 +54,7 @@ fn a_restart_with_or_without_snapshots_gives_the_same_state() {
         furnish(&mut engine, START);
         order_with_key(&mut engine, START, 1, 1).unwrap();
         engine.commit().unwrap();
-        snapshots.save(&Image::of(&engine.state()).unwrap()).unwrap();
+        snapshots.save(&Image::of(&engine.state()).unwrap(), engine.source()).unwrap();
         order_with_key(&mut engine, START.plus_ms(1), 2, 1).unwrap();
         engine.commit().unwrap();
         engine.state().clone()
@@ -93,4 +93,39 @@ fn a_node_that_never_comes_back_after_a_restart_is_charged_to_when_it_was_last_h
     assert_eq!(lease.reason, Some(lease::Reason::Lost));
     // One core at 36 CNY an hour, ten minutes.
     assert_eq!(lease.charged_before, Ticks::from_cny(6));
+}
+
+#[test]
+fn a_snapshot_that_is_damaged_or_of_another_history_is_passed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let snapshots = Snapshots::new(folder.path().join("snapshots"));
+    let mut engine = on_disk(folder.path(), None);
+    furnish(&mut engine, START);
+    order_with_key(&mut engine, START, 1, 1).unwrap();
+    engine.commit().unwrap();
+    snapshots.save(&Image::of(&engine.state()).unwrap(), engine.source()).unwrap();
+    let whole = snapshots.load(engine.source()).unwrap();
+    assert_eq!(whole, *engine.state());
+
+    let file = std::fs::read_dir(folder.path().join("snapshots")).unwrap().next().unwrap().unwrap().path();
+    let written = std::fs::read(&file).unwrap();
+    for at in (0..written.len()).step_by(7) {
+        let (mut flipped, mut zeroed) = (written.clone(), written.clone());
+        flipped[at] ^= 1;
+        zeroed[at..].fill(0);
+        for spoiled in [&flipped[..], &zeroed, &written[..at]] {
+            std::fs::write(&file, spoiled).unwrap();
+            assert!(spoiled == written || snapshots.load(engine.source()).unwrap().seq == 0, "at {at}");
+        }
+    }
+    std::fs::write(&file, &written).unwrap();
+
+    // A log of as many entries in which other things happened: the same folder, restored and gone on.
+    let mut other = in_memory();
+    while other.head().size < engine.head().size {
+        order_with_key(&mut other, START.plus_ms(1), 1, 1).unwrap();
+        other.commit().unwrap();
+    }
+    assert_eq!(snapshots.load(other.source()).unwrap().seq, 0);
+    assert_eq!(snapshots.load(engine.source()).unwrap(), whole);
 }

@@ -116,14 +116,14 @@ pub enum Failure {
         what: String,
     },
     /// The disk or the database failed.
-    #[error("{doing}")]
+    #[error("{doing}: {cause}")]
     Storage {
         /// What was being done.
         doing: &'static str,
         /// Whether the same call may succeed later (disk full, busy); if not, stop and look.
         retryable: bool,
         /// The cause.
-        source: Box<dyn Error + Send + Sync>,
+        cause: Box<dyn Error + Send + Sync>,
     },
 }
 
@@ -142,6 +142,6 @@ impl Failure {
     }
 
     pub(crate) fn io(doing: &'static str, source: std::io::Error) -> Failure {
-        Failure::Storage { doing, retryable: source.kind() == std::io::ErrorKind::StorageFull, source: source.into() }
+        Failure::Storage { doing, retryable: source.kind() == std::io::ErrorKind::StorageFull, cause: source.into() }
     }
 }

@@ -2,7 +2,7 @@
 
 mod sample;
 
-use journal::{Batch, Change, Failure, Keys, Options, Reader, Source, Sqlite, Store};
+use journal::{Batch, Change, Failure, Keys, Options, Reader, Source, Sqlite, Store, tile::TileId};
 use sample::{Samples, everything};
 use simulated_disk::Disk;
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
@@ -164,4 +164,34 @@ fn a_full_disk_is_retryable_and_writes_nothing() {
     assert_eq!(store.head(), head);
     disk.set_room(None);
     assert_eq!(store.append(&large).unwrap().size, 8);
+}
+
+#[test]
+fn a_store_that_closes_leaves_the_whole_log_in_its_database_though_others_have_it_open() {
+    let (folder, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut store = open(folder.path()).unwrap();
+    let mut samples = Samples::new(store.keys().log());
+    let head = store.append(&samples.batch(300)).unwrap();
+    let reader = store.reader().unwrap();
+    assert_eq!(reader.size().unwrap(), 300);
+    drop(store);
+    fs::copy(folder.path().join("journal.sqlite"), copy.path().join("journal.sqlite")).unwrap();
+    fs::create_dir(copy.path().join("keys")).unwrap();
+    for key in fs::read_dir(folder.path().join("keys")).unwrap().flatten() {
+        fs::copy(key.path(), copy.path().join("keys").join(key.file_name())).unwrap();
+    }
+    assert_eq!(open(copy.path()).unwrap().head(), head);
+    assert_eq!(reader.size().unwrap(), 300);
+}
+
+#[test]
+fn what_is_asked_for_beyond_all_numbers_is_not_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path()).unwrap();
+    let mut samples = Samples::new(store.keys().log());
+    store.append(&samples.batch(3)).unwrap();
+    for number in [1 << 63, u64::MAX] {
+        assert_eq!(store.tile(TileId { level: 0, number }).unwrap(), [[0; 32]; 0]);
+        store.read(number, &mut |stored| panic!("{}", stored.seq)).unwrap();
+    }
 }

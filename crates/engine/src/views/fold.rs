@@ -10,13 +10,16 @@ use super::{
 };
 use crate::{
     FoldError,
-    fold::decode,
+    fold::{decode, leaf_data},
     recent::{Parts, Recent},
 };
 use journal::{Failure, LogId, Source, sqlite::Checkpoints};
 use rental::Part;
 use rusqlite::{Connection, Transaction, params};
-use std::{ops::ControlFlow, path::Path};
+use std::{
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+};
 use units::Time;
 
 /// Entries of one batch. So many are written in 20 to 30 ms: that bounds how far behind a view is under load.
@@ -29,6 +32,7 @@ const ENTRY_BYTES: usize = 700;
 
 /// The tables, to write.
 pub struct Views {
+    path: PathBuf,
     connection: Connection,
     log: LogId,
     applied: Applied,
@@ -44,9 +48,19 @@ impl Views {
     /// Opens the views in the file at `path`. A file of another log or of another version of the tables is emptied, one
     /// that is no database is removed: [`Views::advance`] folds it anew.
     pub fn open(path: &Path, log: LogId) -> Result<Views, Failure> {
-        let (connection, applied) = schema::open(path, log)?;
+        Views::of(path, log, schema::open(path, log)?)
+    }
+
+    fn of(path: &Path, log: LogId, (connection, applied): (Connection, Applied)) -> Result<Views, Failure> {
         let checkpoints = Checkpoints::spawn(path, None, schema::CHECKPOINT_PAGES)?;
-        Ok(Views { connection, log, applied, time: None, checked: false, gathered: Gathered::default(), checkpoints })
+        let (path, gathered) = (path.into(), Gathered::default());
+        Ok(Views { path, connection, log, applied, time: None, checked: false, gathered, checkpoints })
+    }
+
+    /// Puts an empty file in the place of one that is spoiled: [`Views::advance`] folds it anew.
+    pub(super) fn renew(&mut self) -> Result<(), Failure> {
+        *self = Views::of(&self.path, self.log, schema::open_anew(&self.path, self.log)?)?;
+        Ok(())
     }
 
     /// The last entry that is folded.
@@ -161,16 +175,6 @@ impl Views {
         schema::set_applied(&transaction, applied)?;
         transaction.commit()
     }
-}
-
-/// The leaf data of entry `seq`; `None` where the journal ends before it.
-fn leaf_data(source: &dyn Source, seq: u64) -> Result<Option<Vec<u8>>, Failure> {
-    let mut found = None;
-    source.read(seq, &mut |stored| {
-        found = (stored.seq == seq).then(|| stored.leaf_data.to_vec());
-        ControlFlow::Break(())
-    })?;
-    Ok(found)
 }
 
 /// Writes in the order of each table's key, so that neighbours go to the same page.

@@ -1,7 +1,7 @@
 //! The thread that keeps the views behind the journal, and who waits for it.
 
-use super::{Queries, Views};
-use crate::{Handle, published::Published};
+use super::{Queries, Views, spoiled::is_spoiled};
+use crate::{FoldError, Handle, published::Published};
 use journal::{Failure, Head, Reader};
 use std::{
     path::{Path, PathBuf},
@@ -9,7 +9,7 @@ use std::{
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use units::Time;
 
 /// How long a fold that failed waits before it is tried again.
@@ -43,7 +43,17 @@ struct Shared {
     /// The last entry that anybody has waited for.
     wanted: watch::Sender<u64>,
     status: Mutex<Status>,
-    free: Mutex<Vec<Queries>>,
+    free: Mutex<Free>,
+    /// Somebody found the file to be spoiled.
+    spoiled: Notify,
+}
+
+/// Connections to the file that is there now.
+#[derive(Default)]
+struct Free {
+    /// How often the file was renewed.
+    renewed: u32,
+    queries: Vec<Queries>,
 }
 
 #[derive(Default)]
@@ -79,6 +89,7 @@ impl Follower {
             wanted: watch::Sender::new(0),
             status: Mutex::default(),
             free: Mutex::default(),
+            spoiled: Notify::new(),
         });
         let (end, ended) = watch::channel(false);
         let wanted = shared.wanted.subscribe();
@@ -119,12 +130,18 @@ impl Follower {
 
     /// Asks the views on a connection of its own. It blocks on the disk: not for an async thread.
     pub fn query<T>(&self, ask: impl FnOnce(&Queries) -> Result<T, Failure>) -> Result<T, Failure> {
-        let kept = self.shared.free().pop();
+        let (renewed, kept) = {
+            let mut free = self.shared.free();
+            (free.renewed, free.queries.pop())
+        };
         let queries = kept.map_or_else(|| Queries::open(&self.shared.path), Ok)?;
         let answer = ask(&queries);
+        if answer.as_ref().is_err_and(is_spoiled) {
+            self.shared.spoiled.notify_one();
+        }
         let mut free = self.shared.free();
-        if free.len() < KEPT {
-            free.push(queries);
+        if free.renewed == renewed && free.queries.len() < KEPT {
+            free.queries.push(queries);
         }
         answer
     }
@@ -135,7 +152,7 @@ impl Shared {
         self.status.lock().expect("nobody panics while changing the status")
     }
 
-    fn free(&self) -> MutexGuard<'_, Vec<Queries>> {
+    fn free(&self) -> MutexGuard<'_, Free> {
         self.free.lock().expect("nobody panics while taking a connection")
     }
 }
@@ -175,8 +192,19 @@ impl Following {
         self.shared.applied.send_replace(self.views.applied());
         folded.unwrap_or_else(|error| {
             tracing::error!(%error, "the views cannot be folded");
-            false
+            matches!(&error, FoldError::Journal(failure) if is_spoiled(failure)) && self.renew()
         })
+    }
+
+    /// Begins a new file in place of a spoiled one: nothing in it is the truth. Returns whether it could.
+    fn renew(&mut self) -> bool {
+        tracing::warn!("the views are spoiled: they are folded anew");
+        let renewed = self.views.renew();
+        let mut free = self.shared.free();
+        (free.renewed, free.queries) = (free.renewed.wrapping_add(1), Vec::new());
+        drop(free);
+        self.shared.applied.send_replace(self.views.applied());
+        renewed.inspect_err(|failure| tracing::error!(%failure, "no new views can be begun")).is_ok()
     }
 
     /// Sleeps until there is something to fold, and while nobody waits for it until `next`. Returns whether to go on.
@@ -186,6 +214,7 @@ impl Following {
             _ = self.ended.changed() => false,
             changed = self.head.changed(), if !failed => changed.is_ok(),
             () = tokio::time::sleep(AGAIN), if failed => true,
+            () = self.shared.spoiled.notified() => return self.renew() || !*self.ended.borrow(),
         };
         let applied = self.views.applied();
         more && tokio::select! {

@@ -1,6 +1,6 @@
 //! What a batch of entries changes, gathered in memory: a lease that moved five times is one row to write.
 
-use super::{Kind, Lease, Line, PartRow, failed, lease, revenue::Slots, rows::PostingRow, signed};
+use super::{Kind, Lease, Line, PartRow, failed, lease, revenue::Slots, rows::PostingRow, signed, spoiled::missing};
 use journal::Failure;
 use rental::{Event, Part, lease::Event as LeaseEvent, money};
 use rusqlite::{Connection, OptionalExtension};
@@ -122,7 +122,7 @@ impl Gathered {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(unknown) => {
                 let stored = stored(connection, id).map_err(failed("reading the views"))?;
-                unknown.insert(Box::new(stored.expect("an event names a lease that was requested in an entry before")))
+                unknown.insert(Box::new(stored.ok_or_else(|| missing(id))?))
             }
         };
         self.changed.insert(id);

@@ -24,6 +24,7 @@ mod queries;
 mod revenue;
 mod rows;
 mod schema;
+mod spoiled;
 mod usage;
 
 pub use fold::Views;
@@ -34,16 +35,12 @@ pub use revenue::DayRevenue;
 pub use rows::{Kind, Line, PartRow, Posting};
 pub use usage::{By, Group, Key, Usage, UsageQuery};
 
-use journal::Failure;
+use spoiled::failed;
 
-/// Turns an error of SQLite into a failure. All of it may pass or be mended by folding anew: nothing here is the truth.
-fn failed(doing: &'static str) -> impl Fn(rusqlite::Error) -> Failure {
-    move |error| Failure::Storage { doing, retryable: true, source: error.into() }
-}
-
-/// SQLite's integers are signed; our numbers are counters that never come near 2⁶³.
+/// SQLite's integers are signed. Our numbers are counters that never come near 2⁶³; one that does was asked for from outside,
+/// and stands behind all that is stored.
 fn signed(number: u64) -> i64 {
-    i64::try_from(number).expect("a counter stays below 2⁶³")
+    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// The reverse of [`signed`].

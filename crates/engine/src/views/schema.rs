@@ -1,8 +1,8 @@
 //! The tables, and when a file must be folded anew.
 
-use super::{failed, signed};
+use super::{failed, signed, spoiled::is_damage};
 use journal::{Failure, LogId};
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
 use std::{fs, io, path::Path};
 
 /// The version of the tables and of the fold into them. A file of another version is folded anew: raise it with every
@@ -53,17 +53,16 @@ pub(super) struct Applied {
 /// Opens the file to write, empty where it was not a cache of this log and this version.
 pub(super) fn open(path: &Path, log: LogId) -> Result<(Connection, Applied), Failure> {
     match try_open(path, log) {
-        Err(error) if spoiled(&error) => {
-            remove(path).map_err(|e| Failure::Storage { doing: "removing spoiled views", retryable: true, source: e.into() })?;
-            try_open(path, log)
-        }
+        Err(error) if is_damage(&error) => return open_anew(path, log),
         other => other,
     }
     .map_err(failed("opening the views"))
 }
 
-fn spoiled(error: &rusqlite::Error) -> bool {
-    matches!(error.sqlite_error_code(), Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt))
+/// Removes what is there, and opens an empty file in its place. Who has the old one open reads on in it.
+pub(super) fn open_anew(path: &Path, log: LogId) -> Result<(Connection, Applied), Failure> {
+    remove(path).map_err(|e| Failure::Storage { doing: "removing spoiled views", retryable: true, cause: e.into() })?;
+    try_open(path, log).map_err(failed("opening the views"))
 }
 
 fn remove(path: &Path) -> io::Result<()> {

@@ -42,13 +42,14 @@ fn failed(doing: &'static str) -> impl Fn(rusqlite::Error) -> Failure {
     move |error| {
         let retryable =
             matches!(error.sqlite_error_code(), Some(ErrorCode::DiskFull | ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked));
-        Failure::Storage { doing, retryable, source: error.into() }
+        Failure::Storage { doing, retryable, cause: error.into() }
     }
 }
 
-/// SQLite's integers are signed; our numbers are counters that never come near 2⁶³.
+/// SQLite's integers are signed. Our numbers are counters that never come near 2⁶³; one that does was asked for from outside,
+/// and stands behind all that is stored.
 fn signed(number: u64) -> i64 {
-    i64::try_from(number).expect("a counter stays below 2⁶³")
+    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// The number behind [`signed`]; one that is negative was never written by us.

@@ -114,8 +114,7 @@ impl Sqlite {
         }
         let mut commit = || {
             let transaction = self.reader.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let bytes = write_entries(&transaction, batch, &self.salts, tree)?;
-            write_directory(&transaction, batch)?;
+            let bytes = write_entries(&transaction, batch, &self.salts, tree)? + write_directory(&transaction, batch)?;
             repeats::write(&transaction, &batch.repeats)?;
             transaction.commit().map(|()| bytes)
         };
@@ -144,16 +143,19 @@ fn write_entries(transaction: &Transaction<'_>, batch: &Batch, salts: &Salts, tr
     Ok(bytes)
 }
 
-fn write_directory(transaction: &Transaction<'_>, batch: &Batch) -> rusqlite::Result<()> {
+/// Gives how many bytes the rows have.
+fn write_directory(transaction: &Transaction<'_>, batch: &Batch) -> rusqlite::Result<usize> {
+    let mut bytes = 0;
     for change in &batch.directory {
         match change {
             Change::Put { key, value } => {
+                bytes += key.len() + value.len();
                 transaction.prepare_cached("INSERT OR REPLACE INTO directory VALUES (?1, ?2)")?.execute(params![key, value])?
             }
             Change::Delete { key } => transaction.prepare_cached("DELETE FROM directory WHERE key = ?1")?.execute([key])?,
         };
     }
-    Ok(())
+    Ok(bytes)
 }
 
 fn lock(folder: &Path) -> Result<File, Failure> {
@@ -248,6 +250,16 @@ fn restore(reader: &Reader) -> Result<(Head, Tree), Failure> {
         }
     }
     Ok((head, tree))
+}
+
+impl Drop for Sqlite {
+    /// Leaves the whole log in the database: readers may stay open, and whoever copies the file alone has all of it.
+    fn drop(&mut self) {
+        self.checkpoints = None;
+        if !self.stopped {
+            let _ = self.reader.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        }
+    }
 }
 
 impl Source for Sqlite {

@@ -23,7 +23,7 @@ pub fn directory(folder: &Path, key: &Verifier) -> Result<Report, Failure> {
 pub fn site(fetch: &Fetch<'_>, key: &Verifier) -> Result<Report, Failure> {
     let mut report = Report { origin: key.name().into(), ..Report::default() };
     let note = fetch(&Resource::Checkpoint.path());
-    let note = note.map_err(|source| Failure::Storage { doing: "fetching the checkpoint", retryable: true, source })?;
+    let note = note.map_err(|source| Failure::Storage { doing: "fetching the checkpoint", retryable: true, cause: source })?;
     let checkpoint = match Checkpoint::open(&String::from_utf8_lossy(&note), key) {
         Ok(checkpoint) => checkpoint,
         Err(failure) => {

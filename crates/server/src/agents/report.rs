@@ -5,7 +5,8 @@ use engine::Submission;
 use futures_util::future::join_all;
 use protocol::{Instance, Report};
 use rental::{Command, State, fleet, lease, lease::Sighting};
-use units::{AgentId, DeviceId, NodeId, Phase};
+use std::collections::HashSet;
+use units::{AgentId, DeviceId, NodeId, Observation, Phase};
 
 /// Takes a report in. One about a node or a device of another agent is refused as a whole.
 pub async fn report(app: &App, agent: AgentId, report: &Report) -> Result<(), Problem> {
@@ -47,31 +48,39 @@ fn check_own(state: &State, agent: AgentId, report: &Report) -> Result<(), Probl
     report.clean.iter().chain(report.faults.iter().map(|fault| &fault.device)).try_for_each(|device| own_device(*device))
 }
 
-/// What is kept in memory only.
+/// What is kept in memory only, of what is current: an agent may name any lease beside a node of its own.
 fn note(app: &App, agent: AgentId, report: &Report) {
     let now = app.handle().now();
-    let serving: Vec<_> = app.handle().read(|state| {
-        let holds = |instance: &&Instance| {
-            let lease = state.lease.get(instance.lease).filter(|lease| lease.attempt == instance.attempt);
-            lease.is_some_and(|lease| lease.member(instance.node).is_some())
-        };
-        report.serving.iter().filter(holds).copied().collect()
-    });
+    let seen = report.observations.iter().map(instance);
+    let named = report.serving.iter().copied().chain(seen).chain(report.usage.iter().map(|usage| usage.instance));
+    let current: HashSet<Instance> = app.handle().read(|state| named.filter(|named| is_current(state, *named)).collect());
     app.handle().liveness(|liveness| {
         liveness.heard(agent, now, None);
-        serving.into_iter().for_each(|Instance { lease, node, .. }| liveness.served(lease, node, now));
+        for Instance { lease, attempt, node } in report.serving.iter().copied().filter(|serving| current.contains(serving)) {
+            liveness.served(lease, attempt, node, now);
+        }
     });
     let mut tables = app.agents().tables();
-    for seen in &report.observations {
+    for seen in report.observations.iter().filter(|seen| current.contains(&instance(seen))) {
         match &seen.phase {
             Phase::Starting(what) => tables.progress.insert(seen.lease, what.clone()),
             _ => tables.progress.remove(&seen.lease),
         };
-        if matches!(seen.phase, Phase::Gone | Phase::Exited(_) | Phase::Failed(_) | Phase::OutOfFunds) {
-            tables.usage.remove(&Instance { lease: seen.lease, attempt: seen.attempt, node: seen.node });
-        }
     }
-    for usage in &report.usage {
+    for usage in report.usage.iter().filter(|usage| current.contains(&usage.instance)) {
         tables.usage.insert(usage.instance, usage.clone());
     }
+    let is_over =
+        |seen: &&Observation| matches!(seen.phase, Phase::Gone | Phase::Exited(_) | Phase::Failed(_) | Phase::OutOfFunds);
+    for over in report.observations.iter().filter(is_over) {
+        tables.usage.remove(&instance(over));
+    }
+}
+
+fn instance(seen: &Observation) -> Instance {
+    Instance { lease: seen.lease, attempt: seen.attempt, node: seen.node }
+}
+
+fn is_current(state: &State, Instance { lease, attempt, node }: Instance) -> bool {
+    state.lease.get(lease).is_some_and(|lease| lease.attempt == attempt && lease.member(node).is_some())
 }

@@ -224,7 +224,7 @@ async fn lose_node(
             return Ok(Written { body: one(&app, node)?, ..written });
         }
         let proven = app.handle().liveness(|liveness| {
-            let last = |(lease, ready): &(LeaseId, Time)| (*lease, liveness.last_served(*lease).unwrap_or(*ready));
+            let last = |up: &Up| (up.lease, liveness.last_served(up.lease, up.attempt).unwrap_or(up.ready));
             leases.iter().map(last).collect()
         });
         let command = Command::Lease(lease::Command::GiveUp { leases: proven });
@@ -232,10 +232,18 @@ async fn lose_node(
     }
 }
 
-/// Leases that are up on a node, at most as many as one entry takes, each with when its run became usable.
-fn up_on(state: &Core, node: NodeId) -> Vec<(LeaseId, Time)> {
+/// A run that is up.
+struct Up {
+    lease: LeaseId,
+    attempt: u32,
+    /// When it became usable.
+    ready: Time,
+}
+
+/// The runs that are up on a node, at most as many as one entry takes.
+fn up_on(state: &Core, node: NodeId) -> Vec<Up> {
     let up = state.lease.on_node(node).filter(|l| matches!(l.status, lease::Status::Starting | lease::Status::Running));
-    up.take(rental::GATHER_LEASES).map(|l| (l.id, l.ready.unwrap_or(l.since))).collect()
+    up.take(rental::GATHER_LEASES).map(|l| Up { lease: l.id, attempt: l.attempt, ready: l.ready.unwrap_or(l.since) }).collect()
 }
 
 /// Takes an empty node out of the fleet.

@@ -208,7 +208,7 @@ fn build(folder: &Path, options: &Options, snapshots: &Snapshots, progress: &dyn
         if builder.size - builder.committed >= BATCH {
             progress(builder.commit()?);
             if snapshot_at.is_some_and(|at| builder.committed >= at) {
-                snapshots.save(&Image::of(&builder.engine.state())?)?;
+                snapshots.save(&Image::of(&builder.engine.state())?, builder.engine.source())?;
                 snapshot_at = None;
             }
         }

@@ -99,7 +99,7 @@ impl Inner {
 }
 
 fn storage(retryable: bool) -> Failure {
-    Failure::Storage { doing: "appending to the simulated disk", retryable, source: "it was told to fail".into() }
+    Failure::Storage { doing: "appending to the simulated disk", retryable, cause: "it was told to fail".into() }
 }
 
 impl Source for Disk {

@@ -69,7 +69,7 @@ pub(crate) fn report(plane: &mut Plane, report: &Report, now: Time) -> bool {
     let served: Vec<Instance> = report.serving.iter().filter(|i| is_current(plane, report.agent, **i)).copied().collect();
     let Some(engine) = plane.engine() else { return false };
     for instance in served {
-        engine.liveness().served(instance.lease, instance.node, clock);
+        engine.liveness().served(instance.lease, instance.attempt, instance.node, clock);
     }
     let commands = commands(&engine.liveness(), report, clock);
     for command in commands {

@@ -99,7 +99,8 @@ fn named(app: &App, mut bodies: Vec<LeaseBody>) -> Result<Vec<LeaseBody>, Proble
             Ok::<(), engine::Failure>(())
         })
     })?;
-    app.handle().liveness(|liveness| bodies.iter_mut().for_each(|body| body.last_seen = liveness.last_served(body.id)));
+    app.handle()
+        .liveness(|liveness| bodies.iter_mut().for_each(|body| body.last_seen = liveness.last_served(body.id, body.attempt)));
     for body in bodies.iter_mut().filter(|body| body.state == LeaseState::Starting) {
         body.progress = app.agents().progress(body.id);
     }
