@@ -145,6 +145,14 @@ impl App {
         Ok(self.handle().submit(submission).await?)
     }
 
+    /// What the request led to if it was made before: whoever repeats it is not refused for what has changed since.
+    pub(crate) async fn first_answer(&self, idempotency: Option<Idempotency>) -> Result<Option<Answer>, Problem> {
+        match idempotency {
+            Some(asked) => Ok(self.handle().first_answer(asked).await?),
+            None => Ok(None),
+        }
+    }
+
     /// The views that follow the writer.
     pub(crate) fn views(&self) -> &Follower {
         &self.0.views

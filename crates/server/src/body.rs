@@ -39,7 +39,11 @@ pub struct Nothing {}
 impl<T> Body<T> {
     /// The promise that came with the request, among the caller's own.
     pub fn idempotency(&self, caller: &Caller) -> Option<Idempotency> {
-        self.repeat.map(|Repeat { key, request }| Idempotency { owner: caller.owner, key, request })
+        self.repeat.map(|Repeat { key, request }| {
+            // A key that is bound to a project has its promises to itself: the tenant's other projects are not its to see.
+            let key = caller.project.map_or(key, |project| sha256(&[&project.0.to_be_bytes(), &key]));
+            Idempotency { owner: caller.owner, key, request }
+        })
     }
 
     /// The same where it must have been made.

@@ -86,9 +86,9 @@ async fn list(
     let list = List { caller: &caller, tenant: owner.tenant(), route: "events" };
     let after = list.after(&app, which.page_token.as_deref())?.or(which.after);
     if which.follow {
-        let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()).and_then(|id| id.split('-').next()?.parse().ok());
-        let after = last.or(after).unwrap_or_else(|| app.handle().head().size);
-        let events = follow(app.clone(), owner, after).take_until(Box::pin(caller.lapsed(app, Act::Look)));
+        let last = headers.get("last-event-id").and_then(|id| heard(id.to_str().ok()?));
+        let heard = last.unwrap_or_else(|| Heard { seq: after.unwrap_or_else(|| app.handle().head().size), events: None });
+        let events = follow(app.clone(), owner, heard).take_until(Box::pin(caller.lapsed(app, Act::Look)));
         return Ok(axum::response::Sse::new(events).keep_alive(KeepAlive::default()).into_response());
     }
     let parts = read(&app, owner, after, limit + 1).await?;
@@ -97,22 +97,44 @@ async fn list(
     Ok(Json(Page::<CloudEvent> { items, next_page: page.next_page }).into_response())
 }
 
-/// Every event after an entry, for as long as anybody listens.
-fn follow(app: App, owner: Owner, after: u64) -> impl Stream<Item = Result<Sse, Infallible>> {
+/// How far a listener has heard: the whole of an entry, or its first events.
+struct Heard {
+    seq: u64,
+    events: Option<usize>,
+}
+
+/// What the id of the last event says.
+fn heard(id: &str) -> Option<Heard> {
+    let (seq, number) = id.split_once('-')?;
+    Some(Heard { seq: seq.parse().ok()?, events: Some(number.parse::<usize>().ok()?.saturating_add(1)) })
+}
+
+impl Heard {
+    /// The last entry that was heard to its end.
+    fn whole(&self) -> u64 {
+        self.seq.saturating_sub(u64::from(self.events.is_some()))
+    }
+
+    fn events_of(&self, seq: u64) -> usize {
+        self.events.filter(|_| self.seq == seq).unwrap_or(0)
+    }
+}
+
+/// Every event that was not heard, for as long as anybody listens.
+fn follow(app: App, owner: Owner, heard: Heard) -> impl Stream<Item = Result<Sse, Infallible>> {
     let applied = app.views().applied();
-    let turns = stream::unfold(Listening { app, owner, applied, after }, |listening| listening.next());
+    let turns = stream::unfold(Listening { app, owner, applied, heard }, |listening| listening.next());
     turns.flat_map(stream::iter).map(|event| {
         let json = serde_json::to_string(&event).expect("an event is plain data");
         Ok(Sse::default().id(&event.id).event(&event.r#type).data(json))
     })
 }
 
-/// How far a listener has heard.
 struct Listening {
     app: App,
     owner: Owner,
     applied: watch::Receiver<u64>,
-    after: u64,
+    heard: Heard,
 }
 
 impl Listening {
@@ -120,10 +142,11 @@ impl Listening {
     async fn next(mut self) -> Option<(Vec<CloudEvent>, Listening)> {
         loop {
             self.applied.borrow_and_update();
-            let parts = read(&self.app, self.owner, Some(self.after), 256).await.ok()?;
+            let parts = read(&self.app, self.owner, Some(self.heard.whole()), 256).await.ok()?;
             if let Some(last) = parts.last() {
-                self.after = last.seq;
-                let events = parts.iter().flat_map(|part| events(&self.app, part)).collect();
+                let fresh = |part: &Part| events(&self.app, part).into_iter().skip(self.heard.events_of(part.seq));
+                let events = parts.iter().flat_map(fresh).collect();
+                self.heard = Heard { seq: last.seq, events: None };
                 return Some((events, self));
             }
             tokio::select! {

@@ -50,8 +50,10 @@ async fn show(State(app): State<App>, caller: Caller, _: Params<NoParams>) -> Re
 async fn put(State(app): State<App>, caller: Caller, headers: HeaderMap, body: Body<PolicyBody>) -> Result<Response, Problem> {
     caller.may(Act::Operate)?;
     let _turn = app.turn().await;
-    etag::check(&headers, &etag::of(&present(&app)))?;
     let promise = body.idempotency(&caller);
+    if app.first_answer(promise).await?.is_none() {
+        etag::check(&headers, &etag::of(&present(&app)))?;
+    }
     let command = Command::Market(market::Command::SetPolicy(body.value.into()));
     let answer = app.submit(&caller, promise, command, Attach::Nothing).await?;
     let mut response = etag::tagged(present(&app));

@@ -103,7 +103,12 @@ async fn what_is_replaced_as_a_whole_must_be_known_first() {
     assert_eq!(world.state(), before);
     let read = world.get(&world.operator, &path).await;
     let tag = read.headers[header::ETAG].to_str().unwrap();
-    assert_eq!(put(Some(tag), 1).await.expect(200)["leases"], 1);
+    let headers = [("if-match", tag), ("idempotency-key", "once")];
+    for _ in 0..2 {
+        // Who says it again is not told that it was changed since: by himself.
+        let put = world.send((Method::PUT, &world.operator), &path, Some(json!({ "leases": 1 })), &headers).await;
+        assert_eq!(put.expect(200)["leases"], 1);
+    }
     assert_eq!(put(Some(tag), 2).await.problem(412), "precondition_failed");
     let policy = world.get(&world.operator, "/v1/policy").await;
     let tag = policy.headers[header::ETAG].to_str().unwrap();
@@ -121,4 +126,36 @@ async fn a_request_id_that_is_fit_is_kept_and_any_other_is_replaced() {
     let answer = world.send((Method::GET, ""), "/v1/offers", None, &[("x-request-id", "<script>")]).await;
     assert!(!answer.text().contains("<script>"));
     assert!(!answer.headers["x-request-id"].is_empty());
+}
+
+#[tokio::test]
+async fn a_number_beyond_all_that_is_counted_is_of_nothing_and_harms_nothing() {
+    let world = World::new().await;
+    let (viewer, member) = (&world.a.viewer, &world.a.member);
+    for number in ["9223372036854775808", "18446744073709551615"] {
+        let paths =
+            [format!("leases/lease-{number}"), format!("leases/lease-{number}/receipt"), format!("entries/{number}/part")];
+        for path in paths {
+            assert_eq!(world.get(viewer, &format!("/v1/{path}")).await.problem(404), "not_found", "{path}");
+        }
+        let stop = world.post(member, &format!("/v1/leases/lease-{number}/stop"), json!({})).await;
+        assert_eq!(stop.problem(404), "not_found");
+        let lists = [
+            format!("events?after={number}"),
+            format!("leases?state=all&project=project-{number}"),
+            format!("usage?lease=lease-{number}&from=2026-01-01T00:00:00Z&until=2026-01-02T00:00:00Z"),
+        ];
+        for list in lists {
+            let answer = world.get(viewer, &format!("/v1/{list}")).await;
+            assert!(!answer.status.is_server_error(), "{list}: {}", answer.text());
+        }
+    }
+    // 2⁶⁴ − 1, and the first that SQLite cannot count.
+    for number in ["x018/x446/x744/x073/x709/x551/615", "x009/x223/x372/x036/x854/x775/808"] {
+        for path in [format!("/tile/0/{number}"), format!("/tile/entries/{number}"), format!("/tile/63/{number}")] {
+            assert_eq!(world.get("", &path).await.problem(404), "not_found", "{path}");
+        }
+    }
+    world.order(member).await;
+    assert_eq!(world.get(viewer, "/v1/leases").await.expect(200)["items"].as_array().unwrap().len(), 1);
 }

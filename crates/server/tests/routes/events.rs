@@ -60,3 +60,17 @@ async fn a_part_and_its_proof_can_be_taken_home_and_the_log_be_read_by_anybody()
     let report = journal::verify::bundle(&serde_json::to_vec(&bundle).unwrap(), None).unwrap();
     assert!(report.sound(), "{report:?}");
 }
+
+#[tokio::test]
+async fn a_stream_goes_on_within_an_entry_of_which_only_the_first_events_were_heard() {
+    let world = World::new().await;
+    let lease = world.post(&world.a.member, "/v1/leases", crate::world::core()).await.expect(201);
+    let seq = lease["seq"].as_u64().unwrap();
+    let request = Request::get("/v1/events?follow=true").header("last-event-id", format!("{seq}-0"));
+    let request = request.header(header::AUTHORIZATION, format!("Bearer {}", world.a.viewer));
+    let response = world.router.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+    let (mut body, mut seen) = (response.into_body(), String::new());
+    until(&mut body, &mut seen, &format!("id: {seq}-1")).await;
+    assert!(!seen.contains(&format!("id: {seq}-0")), "{seen}");
+    world.app.close();
+}

@@ -161,3 +161,54 @@ async fn the_cost_so_far_is_what_the_charge_will_be() {
     assert_eq!(receipt["total"], stopped["cost_so_far"]);
     assert!(receipt["proof"].is_null());
 }
+
+#[tokio::test]
+async fn who_says_again_what_was_done_is_answered_as_at_first_whatever_has_changed_since() {
+    let world = World::new().await;
+    let member = world.a.member.clone();
+    let lease = world.order(&member).await;
+    world.start(&lease).await;
+    let path = format!("/v1/leases/{lease}/extend");
+    let extend = async || {
+        let body = json!({ "until": "2099-01-01T00:00:00Z" });
+        world.send((Method::POST, &member), &path, Some(body), &[("idempotency-key", "once")]).await
+    };
+    let first = extend().await;
+    first.expect(200);
+    world.post(&member, &format!("/v1/leases/{lease}/destroy"), json!({})).await.expect(200);
+    world.report(&lease, json!("gone")).await.expect(204);
+    let again = extend().await;
+    assert_eq!(again.expect(200)["state"], "ended");
+    assert_eq!(again.headers["x-suanzu-seq"], first.headers["x-suanzu-seq"]);
+    let new = world.post(&member, &path, json!({ "until": null })).await;
+    assert_eq!(new.problem(409), "wrong_state");
+    let destroy = format!("/v1/leases/{lease}/destroy");
+    let other = world.send((Method::POST, &member), &destroy, Some(json!({})), &[("idempotency-key", "once")]).await;
+    assert_eq!(other.problem(409), "key_reused");
+    let foreign = world.send((Method::POST, &world.b.member), &path, Some(json!({ "until": null })), &[]).await;
+    assert_eq!(foreign.problem(404), "not_found");
+}
+
+#[tokio::test]
+async fn keys_of_two_projects_meet_neither_each_others_orders_nor_what_the_log_says_of_them() {
+    let world = World::new().await;
+    let second = world.post(&world.a.admin, "/v1/projects", json!({ "name": "second" })).await.expect(201);
+    let key = async |project: &str| {
+        let body = json!({ "role": "member", "name": "of a project", "project": project });
+        world.post(&world.a.admin, "/v1/keys", body).await.expect(201)["secret"].as_str().unwrap().to_owned()
+    };
+    let (one, two) = (key(&world.a.project).await, key(second["id"].as_str().unwrap()).await);
+    let order = async |by: &str| {
+        let answer = world.send((Method::POST, by), "/v1/leases", Some(core()), &[("idempotency-key", "same")]).await;
+        answer.expect(201)["id"].as_str().unwrap().to_owned()
+    };
+    let (first, other) = (order(&one).await, order(&two).await);
+    assert_ne!(first, other);
+    assert_eq!(order(&one).await, first);
+    assert_eq!(world.get(&two, &format!("/v1/leases/{other}")).await.expect(200)["project"], second["id"]);
+
+    let seq = world.app.handle().head().size;
+    let receipt = async |by: &str| world.get(by, &format!("/v1/leases/{first}/receipt?at_least={seq}")).await.expect(200);
+    assert!(receipt(&one).await["proof"].is_null());
+    assert!(receipt(&world.a.viewer).await["proof"].is_object());
+}

@@ -7,7 +7,7 @@ use crate::{
     path::Id,
 };
 use axum::extract::State;
-use engine::{Attach, Idempotency};
+use engine::{Answer, Attach, Idempotency};
 use rental::{Command, lease, tenancy::Act};
 use serde::Deserialize;
 use units::{LeaseId, TenantId, Time};
@@ -112,6 +112,8 @@ async fn end(
     if find::state_of(app, caller, id).is_none()
         && let Some(over) = find::closed(app, caller, id).await?
     {
+        // Under a key of another request it is refused all the same.
+        app.first_answer(promise).await?;
         return Ok(Written::changed(over.seq, over));
     }
     change(app, caller, id, promise, command).await
@@ -124,11 +126,17 @@ async fn change(
     promise: Option<Idempotency>,
     command: impl FnOnce(TenantId) -> lease::Command,
 ) -> Changed {
-    let Some(tenant) = app.handle().read(|state| find::owned(state, caller, id).map(|lease| lease.tenant)) else {
-        let over = find::closed(app, caller, id).await?.is_some();
-        return Err(if over { Problem::new("wrong_state", format!("{id} has ended")) } else { Problem::not_found(id) });
+    let answer = match app.handle().read(|state| find::owned(state, caller, id).map(|lease| lease.tenant)) {
+        Some(tenant) => app.submit(caller, promise, Command::Lease(command(tenant)), Attach::Nothing).await?,
+        None => repeated(app, caller, id, promise).await?,
     };
-    let answer = app.submit(caller, promise, Command::Lease(command(tenant)), Attach::Nothing).await?;
     let body = find::one(app, caller, id).await?;
     Ok(Written::changed(app.seq_of(&answer), body))
+}
+
+/// What has ended cannot be changed; but who says again what was done gets the same answer.
+async fn repeated(app: &App, caller: &Caller, id: LeaseId, promise: Option<Idempotency>) -> Result<Answer, Problem> {
+    let over = find::closed(app, caller, id).await?.ok_or_else(|| Problem::not_found(id))?;
+    let first = app.first_answer(promise).await?;
+    first.ok_or_else(|| Problem::new("wrong_state", format!("{} has ended", over.id)))
 }

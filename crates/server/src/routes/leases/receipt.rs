@@ -26,7 +26,8 @@ pub(super) struct Receipt {
     runs: u32,
     /// Why it ended, if it did.
     reason: Option<&'static str>,
-    /// The owner's parts of the journal that concern the lease: `suanzu verify` checks them.
+    /// The owner's parts of the journal that concern the lease: `suanzu verify` checks them. `null` for a key of one project,
+    /// for a part may tell of the tenant's other projects too.
     proof: Option<Proof>,
 }
 
@@ -88,6 +89,8 @@ pub(super) async fn show(
     let (lines, seqs) = app.ask(known.tenant, move |within| Ok((within.lines_of(id)?, within.seqs_of(id)?))).await?;
     let proof = match shape.proof {
         Some(false) => None,
+        // A part tells of all that the entry did to the tenant, in whichever project.
+        _ if caller.project.is_some() => None,
         _ => Some(prove(&app, known.tenant.into(), seqs).await?),
     };
     let total = lines.iter().map(Line::billed).sum::<Ticks>().into();
