@@ -13,6 +13,10 @@ use utoipa::ToSchema;
 /// What is to be rented, and what it is to run.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({
+    "size": { "units": { "kind": "cpu", "amount": "1" } },
+    "workload": { "argv": ["/bin/sh", "-c", "echo hello; sleep 5"] },
+}))]
 pub struct Order {
     /// How much.
     pub size: SizeBody,

@@ -123,7 +123,7 @@ async fn pools(State(app): State<App>, caller: Caller, Params(paged): Params<Pag
 #[serde(deny_unknown_fields)]
 struct Named {
     /// Unique, of 1 to 128 characters: letters, digits, '-', '_' and '.'.
-    #[schema(value_type = String)]
+    #[schema(value_type = String, example = "cards")]
     name: Name,
 }
 

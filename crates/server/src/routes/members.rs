@@ -70,7 +70,7 @@ async fn projects(
 #[serde(deny_unknown_fields)]
 struct Named {
     /// For people; 1 to 128 characters.
-    #[schema(value_type = String)]
+    #[schema(value_type = String, example = "training")]
     name: Name,
 }
 
@@ -119,7 +119,7 @@ async fn users(State(app): State<App>, caller: Caller, Params(of): Params<PagedO
 #[serde(deny_unknown_fields)]
 struct NewUser {
     /// For people; 1 to 128 characters. It is kept erasable, beside the journal.
-    #[schema(value_type = String)]
+    #[schema(value_type = String, example = "training")]
     name: Name,
     /// `viewer`, `member` or `admin`.
     #[schema(value_type = String)]

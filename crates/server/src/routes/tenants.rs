@@ -106,7 +106,7 @@ async fn list(State(app): State<App>, caller: Caller, Params(at): Params<Paged>)
 #[serde(deny_unknown_fields)]
 struct Create {
     /// A name for people, of 1 to 128 characters.
-    #[schema(value_type = String)]
+    #[schema(value_type = String, example = "laboratory")]
     name: Name,
 }
 

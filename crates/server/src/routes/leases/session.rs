@@ -151,7 +151,8 @@ async fn place(app: &App, caller: &Caller, id: LeaseId, node: Option<NodeId>) ->
     });
     match found {
         Some(Some(place)) => Ok(place),
-        Some(None) => Err(Problem::new("wrong_state", format!("{id} has no such place now"))),
+        Some(None) if node.is_some() => Err(Problem::new("wrong_state", format!("{id} is not on that node now"))),
+        Some(None) => Err(Problem::new("wrong_state", format!("{id} is not up now: of what it put out nothing is kept"))),
         None if find::closed(app, caller, id).await?.is_some() => Err(Problem::new("wrong_state", format!("{id} has ended"))),
         None => Err(Problem::not_found(id)),
     }
