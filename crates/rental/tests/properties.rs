@@ -260,6 +260,7 @@ fn live(wishes: &[(Wish, u16)]) -> Result<Vec<&'static str>, TestCaseError> {
             world.advance(until).map_err(fail)?;
         }
         let command = wish(&world, *what);
+        one_by_one(&world, &command).map_err(fail)?;
         let before = world.state.clone();
         if world.submit(&command).is_err() {
             prop_assert!(world.state == before, "a refusal of {:?} changed something", command);
@@ -278,6 +279,35 @@ fn live(wishes: &[(Wish, u16)]) -> Result<Vec<&'static str>, TestCaseError> {
     }
     world.refold().map_err(fail)?;
     Ok(world.entries.iter().flat_map(|entry| &entry.events).map(|event| event.kind()).collect())
+}
+
+/// A report of several leases does what its sightings do one by one.
+fn one_by_one(world: &World, command: &Command) -> Result<(), String> {
+    let Command::Lease(lease::Command::Report { sightings }) = command else { return Ok(()) };
+    let (mut together, mut singly) = (world.state.clone(), world.state.clone());
+    // A report that has a lease twice is refused.
+    let Some(()) = play(&mut together, world.now, command) else { return Ok(()) };
+    for lease::Sighting { seen, since } in sightings {
+        play(&mut singly, world.now, &Command::Lease(lease::Command::report(seen.clone(), *since))).expect("it is one alone");
+    }
+    if told(&together) == told(&singly) { Ok(()) } else { Err(format!("it matters that {sightings:?} come together")) }
+}
+
+fn play(state: &mut rental::State, now: Time, command: &Command) -> Option<()> {
+    let events = rental::decide(state, now, command).ok()?;
+    if !events.is_empty() {
+        let parts = rental::seal(state, now, events);
+        rental::apply(state, parts);
+    }
+    Some(())
+}
+
+/// Leases, books and capacity, but for the numbers of entries.
+fn told(state: &rental::State) -> String {
+    let leases = state.lease.all().map(|lease| (lease::Lease { changed: 0, ..lease.clone() }, state.money.run(lease.id)));
+    let leases: Vec<_> = leases.collect();
+    let waiting: Vec<_> = state.fleet.waiting().map(|(_, grant)| grant).collect();
+    format!("{leases:?} {:?} {:?} {waiting:?}", state.money.books(), state.fleet.devices().occupancy())
 }
 
 fn lives() -> impl Strategy<Value = Vec<(Wish, u16)>> {
