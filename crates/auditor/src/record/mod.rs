@@ -13,9 +13,10 @@ use crate::{
         Grant, Sku,
         lease::{Ask, OnFailure, Reason, Then},
     },
+    prices::amount,
 };
 use reading::Reading;
-use units::{LeaseId, Owner, ProjectId, Ticks, Time};
+use units::{HOUR_MS, LeaseId, Owner, ProjectId, Ticks, Time};
 
 /// Where a lease is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,6 +117,12 @@ pub struct Record {
 }
 
 impl Record {
+    /// What an hour of it costs, as last placed, resized or charged.
+    pub fn per_hour(&self) -> Option<Ticks> {
+        let (milli, micro) = self.rate?;
+        amount(micro, milli, 0, HOUR_MS).map(Ticks)
+    }
+
     /// Works a lease out from its owner's parts, each with its entry, in order; and says what is wrong with them. There is no
     /// record where its order is not among them.
     pub fn read(lease: LeaseId, owner: Owner, parts: &[(u64, &[u8])]) -> (Option<Record>, Vec<Finding>) {
