@@ -205,8 +205,9 @@ phrases! {
     NO_ORDER: "the proven parts do not hold the order of {0}", "经证明的部分中没有 {0} 的下单记录";
     NO_PUBLIC_KEY: "{0} is no public key of a log: {1}", "{0} 不是日志的公钥：{1}";
     RECEIPT_NOT_COVERED: "not covered: {0}", "不在校验范围：{0}";
-    RECEIPT_SOUND_OVER: "sound: {0} is over and cost {1} CNY in all ({2} lines); the proven parts say so, and nothing follows its end", "校验通过：{0} 已结束，共 {1} CNY（{2} 行账单）；经证明的部分如此记载，结束之后不再有记录";
-    RECEIPT_SOUND_SO_FAR: "sound as of entry {3}: {0} has been charged {1} CNY ({2} lines); what came after that entry does not show", "截至条目 {3} 校验通过：{0} 已扣费 {1} CNY（{2} 行账单）；此后的记录不在其中";
+    RECEIPT_SELECTED: "its owner has other parts between these; that none of them speaks of the lease shows only as far as its lines and sums leave no gap", "其所有者在这些部分之间还有其他部分；只有账单行与合计没有缺口，才能说明其中没有涉及该租约的";
+    RECEIPT_SOUND_OVER: "sound: {0} is over and cost {1} CNY in all (lines: {2}); the proven parts say so, and nothing follows its end", "校验通过：{0} 已结束，共 {1} CNY（{2} 行账单）；经证明的部分如此记载，结束之后不再有记录";
+    RECEIPT_SOUND_SO_FAR: "sound as of entry {3}: {0} has been charged {1} CNY (lines: {2}); what came after that entry does not show", "截至条目 {3} 校验通过：{0} 已扣费 {1} CNY（{2} 行账单）；此后的记录不在其中";
     RECEIPT_WITHOUT_LEASE: "the receipt names no lease", "收据没有写明租约";
     RECEIPT_WITHOUT_PROOF: "{0} is a receipt without its proof: get it with `suanzu lease receipt LEASE --save FILE`", "{0} 是不带证明的收据：请用 `suanzu lease receipt 租约 --save 文件` 获取";
     NOT_SOUND: "NOT SOUND: {0} findings", "校验未通过：{0} 处问题";

@@ -149,6 +149,7 @@ fn a_receipt_says_up_to_which_entry_it_is_proven() {
     // An old receipt stays true of its time; that more followed cannot show, and is not denied.
     let told = verdict(&world, &running).unwrap();
     assert_eq!((&told["sound"], &told["over"], &told["as_of_entry"]), (&json!(true), &json!(false), &last(&running)));
+    assert_eq!(told["whole"], true, "a tenant with one lease");
     let told = verdict(&world, &ended).unwrap();
     assert_eq!((&told["sound"], &told["over"], &told["as_of_entry"]), (&json!(true), &json!(true), &last(&ended)));
     let mut cut = ended.clone();
@@ -193,6 +194,10 @@ fn receipts_of_every_size_and_state_are_sound_as_they_are_given_out() {
         until("it is over", || (world.lease(id)["state"] == "ended").then_some(()));
         checked(id, "ended");
     }
+    // Parts of other leases lie between those of this one.
+    let selected = checked(&rented[2], "ended");
+    assert_eq!(selected["proof"]["bundle"]["whole"], false);
+    no_item_is_moved(&world, &selected, "/proof/bundle/parts");
     // The key of another log: nothing of it is believed.
     let receipt = world.tenant(&["lease", "receipt", &rented[0]]);
     let file = world.file("foreign.json").display().to_string();

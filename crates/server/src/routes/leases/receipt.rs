@@ -4,6 +4,7 @@ use super::find;
 use crate::{
     App, AtLeast, Caller, Params, Problem,
     bodies::{LeaseBody, Money, decimal, hourly, reason_name},
+    params,
     path::Id,
 };
 use axum::{Json, extract::State};
@@ -88,6 +89,7 @@ pub(super) async fn show(
     caller.may(Act::Look)?;
     // The lease first: what the views tell is cut at its entry, so that nothing of the receipt is newer than the rest.
     let mut lease = find::one(&app, &caller, id).await?;
+    params::catch_up(&app, lease.seq).await?;
     let known = find::recorded_one(&app, &caller, id).await?.ok_or_else(|| Problem::not_found(id))?;
     let (mut lines, mut seqs) = app.ask(known.tenant, move |within| Ok((within.lines_of(id)?, within.seqs_of(id)?))).await?;
     lines.retain(|line| line.seq <= lease.seq);

@@ -10,6 +10,8 @@ use units::LeaseId;
 /// What a receipt comes to by its proven parts.
 pub struct Account {
     record: Record,
+    /// Whether the bundle says, and shows, that it leaves none of the owner's parts out between its first and its last.
+    whole: bool,
     not_covered: Vec<&'static str>,
 }
 
@@ -31,7 +33,7 @@ pub fn judge(receipt: &Value, bundle: &Bundle, known_log: bool) -> (Option<Accou
     // They are held against each other only: no part says whose it is.
     not_covered.extend(["lease.tenant", "proof.bundle.owner"]);
     not_covered.extend((!known_log).then_some("proof.bundle.key"));
-    (Some(Account { record, not_covered }), found)
+    (Some(Account { record, whole: bundle.whole, not_covered }), found)
 }
 
 impl Account {
@@ -40,17 +42,20 @@ impl Account {
         let Record { lease, standing, total, lines, seq, .. } = &self.record;
         json!({
             "lease": lease, "state": due::state(*standing), "total": due::money(*total), "lines": lines.len(),
-            "as_of_entry": seq, "over": self.over(), "not_covered": self.not_covered,
+            "as_of_entry": seq, "over": self.over(), "whole": self.whole, "not_covered": self.not_covered,
         })
     }
 
     /// For people: what it comes to, and what is not covered.
-    pub fn sentences(&self) -> [Told; 2] {
+    pub fn sentences(&self) -> Vec<Told> {
         let Record { lease, total, lines, seq, .. } = &self.record;
         let amount = due::money(*total)["amount"].as_str().unwrap_or_default().to_owned();
         let phrase = if self.over() { &p::RECEIPT_SOUND_OVER } else { &p::RECEIPT_SOUND_SO_FAR };
         let values = [&lease.to_string(), &amount, &lines.len().to_string(), &seq.to_string()];
-        [Told::new(phrase, &values.map(String::as_str)), Told::new(&p::RECEIPT_NOT_COVERED, &[&self.not_covered.join(", ")])]
+        let sum = Told::new(phrase, &values.map(String::as_str));
+        let selected = (!self.whole).then(|| Told::new(&p::RECEIPT_SELECTED, &[]));
+        let rest = Told::new(&p::RECEIPT_NOT_COVERED, &[&self.not_covered.join(", ")]);
+        std::iter::once(sum).chain(selected).chain([rest]).collect()
     }
 
     /// Nothing follows the end of a lease; what follows another entry does not show.
