@@ -245,9 +245,6 @@ proptest! {
             prop_assert_eq!(format!("{:?}", record.standing), format!("{:?}", lease.status));
             prop_assert_eq!(format!("{:?}", record.reason), format!("{:?}", lease.reason));
             prop_assert_eq!(record.grants.len(), lease.members.len());
-            if lease.status == lease::Status::Running {
-                prop_assert_eq!(record.funded_until, Some(lease.funded_until));
-            }
         }
     }
 }

@@ -34,18 +34,14 @@ impl Reading {
             }
             Fact::Placed(e) => *run = record.place(e, time, found),
             Fact::MemberReady(_) => record.expect("is ready on a node", record.standing == Standing::Starting, found),
-            Fact::Started(e) => {
+            Fact::Started(_) => {
                 record.expect("starts", record.standing == Standing::Starting, found);
                 record.stand(Standing::Running, time);
                 record.ready = Some(Time(time));
                 record.first_ready = record.first_ready.or(record.ready);
-                record.funded_until = Some(Time(e.funded_until));
                 run.started = Some(time);
             }
-            Fact::Renewed(e) => {
-                record.expect("is renewed", record.standing == Standing::Running, found);
-                record.funded_until = Some(Time(e.funded_until));
-            }
+            Fact::Renewed(_) => record.expect("is renewed", record.standing == Standing::Running, found),
             Fact::Extended(e) => record.ask.interval.until = e.until,
             Fact::Resized(e) => record.resize(e, time, run, found),
             Fact::Stopping(e) => record.stop(e, time, run, found),
@@ -120,7 +116,6 @@ fn ordered(e: Requested, time: i64) -> Record {
         grants: Vec::new(),
         sku: None,
         rate: None,
-        funded_until: None,
         attempt: 0,
         lines: Vec::new(),
         total: Ticks::ZERO,
@@ -165,7 +160,6 @@ impl Record {
         let may = matches!(self.standing, Standing::Running | Standing::Queued | Standing::Stopped);
         self.expect("is resized", may, found);
         self.ask = e.ask;
-        self.funded_until = Some(Time(e.funded_until));
         if e.grants.is_empty() {
             return;
         }

@@ -104,8 +104,6 @@ pub struct Record {
     pub sku: Option<Sku>,
     /// How much of it and at which price an hour for one whole, as last placed, resized or charged.
     pub rate: Option<(u64, i64)>,
-    /// What is held pays until then.
-    pub funded_until: Option<Time>,
     /// How often it was placed.
     pub attempt: u32,
     /// Every charge, reversal and loss, in the order in which they were booked.

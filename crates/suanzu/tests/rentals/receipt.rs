@@ -119,6 +119,7 @@ fn every_field_of_a_receipt_is_proven_or_named_as_not_covered() {
     no_item_is_moved(&world, &running, "/proof/bundle/parts");
 
     world.operator(&["price", "publish", "unit/cpu=0.72"]);
+    assert!(sound(&world, &receipt()), "a new price is in nobody's part but the operator's");
     world.tenant(&["lease", "resize", &id, "--cpu", "0.5"]);
     let resized = receipt();
     assert!(lines(&resized) > 0, "what ran before is charged");

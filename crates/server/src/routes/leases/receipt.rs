@@ -15,9 +15,9 @@ use units::{LeaseId, Owner, Rate, Ticks, Time};
 use utoipa::{IntoParams, ToSchema};
 
 /// What a lease was charged. All of it follows from the parts in `proof`, and `suanzu verify` works it out from them again, but
-/// for what the journal does not hold: of `lease` its `name`, `last_seen`, `progress`, `place_in_queue` and whether it is
-/// `simulated`; while it is not over `as_of` and `seq` too, and while it runs `cost_so_far`. What came after the last part does
-/// not show unless that is the lease's end.
+/// for what they do not hold: of `lease` its `name`, `last_seen`, `progress`, `place_in_queue` and whether it is `simulated`;
+/// while it is not over `as_of` and `seq` too, and while it runs `cost_so_far` and `funded_until`. What came after the last part
+/// does not show unless that is the lease's end.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Receipt {
     /// The lease as of the entry `seq`. Here `price_per_hour` is what was last recorded: where it was placed or charged.

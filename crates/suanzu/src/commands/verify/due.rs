@@ -29,6 +29,7 @@ pub fn not_proven(record: &Record) -> Vec<&'static str> {
         (live, "lease.as_of"),
         (live, "lease.seq"),
         (is(Standing::Running), "lease.cost_so_far"),
+        (is(Standing::Running), "lease.funded_until"),
     ];
     unless.into_iter().filter(|(holds, _)| *holds).map(|(_, field)| field).collect()
 }
@@ -54,7 +55,6 @@ pub fn state(standing: Standing) -> &'static str {
 
 fn lease(record: &Record, owner: Owner) -> Value {
     let over = record.standing == Standing::Ended;
-    let funded = record.funded_until.filter(|until| record.standing == Standing::Running && *until < Time::MAX);
     // Of a lease that is over the whole of its life is told, of another its present run.
     let (requested, ready) = if over { (record.ordered, record.first_ready) } else { (record.requested, record.ready) };
     json!({
@@ -80,7 +80,7 @@ fn lease(record: &Record, owner: Owner) -> Value {
         "price_per_hour": record.per_hour().map(money),
         "cost_so_far": money(record.total),
         "as_of": record.ended,
-        "funded_until": funded,
+        "funded_until": null,
         "until": record.ask.interval.until.map(Time),
         "attempt": record.attempt,
         "last_seen": null,
