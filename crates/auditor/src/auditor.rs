@@ -186,7 +186,7 @@ impl Auditor {
         let known = Known { seq, time, prices: &self.prices, fleet: &self.fleet, grace: self.grace };
         let (found, leases) = (&mut self.found, &mut self.leases);
         let Some(book) = self.books.get_mut(&tenant) else { return };
-        if let Some(id) = lease_of(&fact) {
+        if let Some(id) = fact.lease() {
             self.touched.push(id);
             let Some(lease) = of_tenant(leases, id, tenant, found) else { return };
             match fact {
@@ -252,15 +252,4 @@ fn of_tenant<'a>(leases: &'a mut BTreeMap<u64, Lease>, id: u64, tenant: u64, fou
     let lease = leases.get_mut(&id).filter(|lease| lease.tenant == tenant);
     found.check(lease.is_some(), || format!("{} is no lease of {} that has not ended", LeaseId(id), TenantId(tenant)));
     lease
-}
-
-fn lease_of(fact: &money::Fact) -> Option<u64> {
-    use money::Fact;
-    match fact {
-        Fact::Held(e) => Some(e.lease),
-        Fact::Charged(e) | Fact::Reversed(e) => Some(e.lease),
-        Fact::Released(e) => Some(e.lease),
-        Fact::Lost(e) => Some(e.lease),
-        Fact::PaymentOpened(_) | Fact::Paid(_) | Fact::PaymentFailed(_) | Fact::CreditSet(_) | Fact::Adjusted(_) => None,
-    }
 }

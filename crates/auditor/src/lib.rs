@@ -16,6 +16,8 @@
 //! | `book` | a tenant's accounts, and which accounts a posting must take from |
 //! | `lease` | what may follow what; what a placement is charged by |
 //! | `charge` | which stretches are charged, at what, and that none is missing or twice |
+//!
+//! [`Record`] does the same for one lease from its owner's parts alone, which is what a receipt carries.
 
 mod auditor;
 mod book;
@@ -27,8 +29,14 @@ mod lease;
 mod order;
 mod prices;
 mod quantity;
+mod record;
 mod report;
 
 pub use auditor::Auditor;
+pub use facts::{
+    Grant, Share, Sku, Slice,
+    lease::{Accept, Ask, Beside, Interval, OnFailure, Reason, Size, Then, UnitKind},
+};
 pub use findings::Finding;
+pub use record::{Line, LineKind, Record, Standing};
 pub use report::{Balances, Bill, Report, Use};

@@ -448,6 +448,14 @@ fn bytes_flipped_or_cut_off_anywhere_never_make_the_auditor_panic() {
                 // Names, texts and reasons may change unseen here: that they do not is what the hashes are for.
                 let _ = auditor.feed(entry.seq(), &entry.header.encode(), &[(part.owner.0, bytes)]);
                 auditor.finish();
+                for lease in [1, 2, 1 << 63].map(units::LeaseId) {
+                    let mut parts = world.parts_of(lease);
+                    parts.retain(|(seq, _)| *seq < entry.seq());
+                    parts.push((entry.seq(), bytes.to_vec()));
+                    let parts: Vec<(u64, &[u8])> = parts.iter().map(|(seq, bytes)| (*seq, bytes.as_slice())).collect();
+                    let (record, _) = auditor::Record::read(lease, part.owner, &parts);
+                    record.and_then(|record| record.per_hour());
+                }
             }
         }
     }

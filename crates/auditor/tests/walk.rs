@@ -225,6 +225,54 @@ proptest! {
             prop_assert_eq!(balances.charged, book.totals().charged);
         }
     }
+
+    #[test]
+    fn every_lease_of_a_walk_is_worked_out_from_its_parts_alone(steps in proptest::collection::vec(step(), 0..120)) {
+        let world = walked(steps);
+        let bills = world.report_of().bills;
+        for id in (1..=world.state.lease.last).map(LeaseId) {
+            let (record, findings) = world.record_of(id);
+            let told: String = findings.iter().map(|f| format!("{f}\n")).collect();
+            prop_assert!(findings.is_empty(), "{}: {}", id, told);
+            let record = record.unwrap();
+            prop_assert_eq!(record.total, bills.get(&id).map_or(Ticks::ZERO, |bill| bill.ticks));
+            let Some(lease) = world.state.lease.get(id) else {
+                prop_assert_eq!(record.standing, auditor::Standing::Ended);
+                continue;
+            };
+            prop_assert_eq!((record.since, record.requested, record.ready), (lease.since, lease.requested, lease.ready));
+            prop_assert_eq!((&record.detail, record.attempt), (&lease.detail, lease.attempt));
+            prop_assert_eq!(format!("{:?}", record.standing), format!("{:?}", lease.status));
+            prop_assert_eq!(format!("{:?}", record.reason), format!("{:?}", lease.reason));
+            prop_assert_eq!(record.grants.len(), lease.members.len());
+        }
+    }
+}
+
+#[test]
+fn a_lease_of_which_a_part_is_left_out_is_found_out() {
+    let mut world = World::new();
+    world.publish(world::START + HOUR + 30 * MINUTE, &[("unit/cpu", 2)]);
+    let lease = world.start(Size::Units(UnitKind::Cpu, 2_000));
+    world.pass(3 * HOUR);
+    world.stop(lease);
+    world.report(lease, &Phase::Gone, 0);
+    world.run(Command::Lease(lease::Command::Destroy { tenant: TenantId(1), lease }));
+    let parts = world.parts_of(lease);
+    assert!(parts.len() > 6, "{}", parts.len());
+    let all: Vec<(u64, &[u8])> = parts.iter().map(|(seq, bytes)| (*seq, bytes.as_slice())).collect();
+    let read = |parts: &[(u64, &[u8])]| auditor::Record::read(lease, units::Owner(1), parts);
+    let (whole, findings) = read(&all);
+    assert_eq!(findings, []);
+    assert_eq!(whole.as_ref().unwrap().standing, auditor::Standing::Ended);
+    for left_out in 0..all.len() {
+        let mut rest = all.clone();
+        rest.remove(left_out);
+        let (record, findings) = read(&rest);
+        // Without the last one it is an earlier state of the lease, and says so.
+        assert!(!findings.is_empty() || record != whole, "part {left_out}");
+        assert_eq!(findings.is_empty(), left_out + 1 == all.len(), "part {left_out}");
+    }
 }
 
 #[test]

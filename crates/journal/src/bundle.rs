@@ -32,6 +32,7 @@ pub const FORMAT: &str = "suanzu/bundle@1";
 
 /// An owner's parts and their proofs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Bundle {
     /// [`FORMAT`].
     pub format: String,
@@ -49,6 +50,7 @@ pub struct Bundle {
 
 /// One part with its proof.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ProvenPart {
     /// The entry.
     pub seq: u64,
@@ -126,7 +128,7 @@ impl Bundle {
 }
 
 /// Whether each part is the owner's next.
-fn is_whole(parts: &[ProvenPart]) -> bool {
+pub(crate) fn is_whole(parts: &[ProvenPart]) -> bool {
     let counts: Vec<Option<u64>> = parts.iter().map(|part| PartStart::decode(&part.bytes).ok().map(|s| s.part_seq)).collect();
     counts.windows(2).all(|pair| pair[0].zip(pair[1]).is_some_and(|(before, after)| after == before + 1))
 }

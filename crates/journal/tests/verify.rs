@@ -259,6 +259,12 @@ fn a_selection_of_parts_says_that_it_is_one_and_is_sound() {
     bundle.parts.swap(0, 1);
     bundle.whole = true;
     assert!(!check(&bundle).sound(), "what claims to be whole has no gap");
+    bundle.parts.truncate(1);
+    assert!(check(&bundle).sound());
+    bundle.whole = false;
+    assert!(!check(&bundle).sound(), "what claims to be a selection has one");
+    let more = bundle.to_json().replacen("\"owner\"", "\"signed by\": \"me\", \"owner\"", 1);
+    assert!(verify::bundle(more.as_bytes(), None).is_err(), "a member that this format does not have");
 }
 
 #[test]

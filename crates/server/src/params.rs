@@ -99,7 +99,7 @@ fn culprit<T: DeserializeOwned>(pairs: &[&str], error: &str) -> String {
 }
 
 /// Waits until entry `seq` is durable, and the views have folded it.
-async fn catch_up(app: &App, seq: u64) -> Result<(), Problem> {
+pub(crate) async fn catch_up(app: &App, seq: u64) -> Result<(), Problem> {
     let mut head = app.handle().follow();
     // The guard that waiting gives must not be held over the next wait.
     let durable = tokio::time::timeout(CATCH_UP, head.wait_for(|head| head.size >= seq)).await.is_ok_and(|seen| seen.is_ok());

@@ -1,7 +1,7 @@
 //! Why a command did not do what was asked, and the exit code that says so to scripts.
 
 use crate::{
-    language::{Language, phrases},
+    language::{Language, Told, phrases},
     output::{Show, shown, text_of},
 };
 use serde::Deserialize;
@@ -14,6 +14,12 @@ pub enum Failure {
     /// The command line makes no sense.
     #[error("{0}")]
     Usage(String),
+    /// The same, said in either language.
+    #[error("{0}")]
+    Misused(Told),
+    /// It cannot be done, said in either language.
+    #[error("{0}")]
+    Said(Told),
     /// The server says no.
     #[error("{0}")]
     Refused(Box<Problem>),
@@ -76,10 +82,10 @@ impl Failure {
     pub fn exit_code(&self) -> u8 {
         match self {
             Failure::ShownOnly => 0,
-            Failure::Usage(_) => exit::USAGE,
+            Failure::Usage(_) | Failure::Misused(_) => exit::USAGE,
             Failure::TimedOut(_) => exit::TIMED_OUT,
             Failure::Refused(problem) => problem.exit_code(),
-            Failure::Other(_) => exit::OTHER,
+            Failure::Said(_) | Failure::Other(_) => exit::OTHER,
         }
     }
 
@@ -88,6 +94,8 @@ impl Failure {
         match self {
             Failure::ShownOnly => String::new(),
             Failure::Usage(why) => format!("{}: {why}", language.say(&phrases::ERROR_USAGE)),
+            Failure::Misused(why) => format!("{}: {}", language.say(&phrases::ERROR_USAGE), why.said(language)),
+            Failure::Said(why) => format!("{}: {}", language.say(&phrases::ERROR), why.said(language)),
             Failure::TimedOut(why) => format!("{}: {why}", language.say(&phrases::ERROR_TIMEOUT)),
             Failure::Other(error) => format!("{}: {error:#}", language.say(&phrases::ERROR)),
             Failure::Refused(problem) => problem.explained(language),

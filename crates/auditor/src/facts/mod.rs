@@ -89,16 +89,21 @@ pub mod ticks {
 /// Part of one card: permille of its compute, MiB of its memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Decode)]
 pub struct Share {
+    /// Permille of the compute.
     #[n(0)]
     pub compute: u32,
+    /// MiB.
     #[n(1)]
     pub memory: u32,
 }
 
+/// A share of a named card.
 #[derive(Debug, Clone, PartialEq, Eq, Decode)]
 pub struct Slice {
+    /// The card.
     #[n(0)]
     pub device: u64,
+    /// How much of it.
     #[n(1)]
     pub share: Share,
 }
@@ -106,14 +111,19 @@ pub struct Slice {
 /// What a lease has on one node.
 #[derive(Debug, Clone, PartialEq, Eq, Decode)]
 pub struct Grant {
+    /// The node.
     #[n(0)]
     pub node: u64,
+    /// Thousandths of a core.
     #[n(1)]
     pub cpu: u32,
+    /// Main memory in MiB.
     #[n(2)]
     pub memory: u32,
+    /// Cards and shares of cards.
     #[n(3)]
     pub slices: Vec<Slice>,
+    /// The whole server is taken.
     #[n(4)]
     pub exclusive: bool,
 }
@@ -121,12 +131,16 @@ pub struct Grant {
 /// What is priced.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Decode)]
 pub enum Sku {
+    /// One card of this model.
     #[n(0)]
     Card(#[n(0)] String),
+    /// One server with cards of this model.
     #[n(1)]
     Server(#[n(0)] String),
+    /// One TFLOPS.
     #[n(2)]
     Tflops,
+    /// One core.
     #[n(3)]
     Cpu,
 }

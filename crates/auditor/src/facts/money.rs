@@ -16,6 +16,19 @@ facts! {
     "money.lost/1" => Lost
 }
 
+impl Fact {
+    /// The lease that it is for, if it is for one.
+    pub fn lease(&self) -> Option<u64> {
+        match self {
+            Fact::Held(e) => Some(e.lease),
+            Fact::Charged(e) | Fact::Reversed(e) => Some(e.lease),
+            Fact::Released(e) => Some(e.lease),
+            Fact::Lost(e) => Some(e.lease),
+            Fact::PaymentOpened(_) | Fact::Paid(_) | Fact::PaymentFailed(_) | Fact::CreditSet(_) | Fact::Adjusted(_) => None,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Decode)]
 #[cbor(index_only)]
 pub enum Account {

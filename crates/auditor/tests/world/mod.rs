@@ -191,6 +191,22 @@ impl World {
         audit(&self.entries)
     }
 
+    /// The parts that speak of a lease, each with its entry.
+    pub fn parts_of(&self, lease: LeaseId) -> Vec<(u64, Vec<u8>)> {
+        let parts = self.entries.iter().flat_map(|entry| entry.parts.iter().map(|part| (entry.seq(), part)));
+        let of_lease = parts.filter(|(_, part)| part.events.iter().any(|event| concerns(event) == Some(lease)));
+        of_lease.map(|(seq, part)| (seq, minicbor::to_vec(part).unwrap())).collect()
+    }
+
+    /// A lease as the auditor works it out from its parts alone.
+    pub fn record_of(&self, lease: LeaseId) -> (Option<auditor::Record>, Vec<Finding>) {
+        let owners = self.entries.iter().flat_map(|entry| &entry.parts);
+        let owner = owners.filter(|part| part.events.iter().any(|e| concerns(e) == Some(lease))).map(|part| part.owner).next();
+        let parts = self.parts_of(lease);
+        let parts: Vec<(u64, &[u8])> = parts.iter().map(|(seq, bytes)| (*seq, bytes.as_slice())).collect();
+        auditor::Record::read(lease, owner.expect("a lease was ordered"), &parts)
+    }
+
     /// The entry of the newest event of this kind.
     pub fn last(&mut self, kind: &str) -> &mut Entry {
         self.entries.iter_mut().rev().find(|entry| entry.events().any(|e| e.kind() == kind)).expect("such an event was written")
@@ -252,3 +268,16 @@ pub fn audit(entries: &[Entry]) -> Report {
 
 /// A quarter of a card.
 pub const QUARTER: Size = Size::Share(Share { compute: 250, memory_mib: 20_480 });
+
+/// The lease that an event is about.
+fn concerns(event: &Event) -> Option<LeaseId> {
+    match event {
+        Event::Lease(_, event) => Some(event.lease()),
+        Event::Money(_, money::Event::Held(e)) => Some(e.lease),
+        Event::Money(_, money::Event::Charged(e)) => Some(e.lease),
+        Event::Money(_, money::Event::Reversed(e)) => Some(e.lease),
+        Event::Money(_, money::Event::Released(e)) => Some(e.lease),
+        Event::Money(_, money::Event::Lost(e)) => Some(e.lease),
+        _ => None,
+    }
+}

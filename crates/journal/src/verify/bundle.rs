@@ -1,7 +1,13 @@
 //! A bundle: everything is recomputed from the bytes it carries.
 
 use super::{Report, order::Parts};
-use crate::{Bundle, Checkpoint, Failure, PartRef, Place, bundle::ProvenPart, leaf, note::Verifier, proof::includes};
+use crate::{
+    Bundle, Checkpoint, Failure, PartRef, Place,
+    bundle::{ProvenPart, is_whole},
+    leaf,
+    note::Verifier,
+    proof::includes,
+};
 
 /// Checks a bundle (JSON) against the log's public key. Without one, the key in the bundle is believed: then only its
 /// inner agreement is shown.
@@ -34,6 +40,9 @@ pub fn bundle(json: &[u8], key: Option<&Verifier>) -> Result<Report, Failure> {
             report.find(part.seq, place.unwrap_or(Place::Part(bundle.owner)), what);
         }
         report.parts += 1;
+    }
+    if !bundle.whole && is_whole(&bundle.parts) {
+        report.find(None, Place::Frame, "it says that parts lie between those it holds, and none does");
     }
     Ok(report)
 }

@@ -6,6 +6,7 @@ pub mod phrases;
 mod words;
 
 pub use help::translate;
+use std::fmt;
 pub use words::word;
 
 /// A language that the program speaks.
@@ -26,6 +27,32 @@ pub struct Phrase {
     pub en: &'static str,
     /// In Chinese.
     pub zh: &'static str,
+}
+
+/// A phrase with its values, kept until it is known in which language it is said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    phrase: &'static Phrase,
+    values: Vec<String>,
+}
+
+impl Told {
+    /// A phrase with its values.
+    pub fn new(phrase: &'static Phrase, values: &[&str]) -> Told {
+        Told { phrase, values: values.iter().map(|value| (*value).to_owned()).collect() }
+    }
+
+    /// In this language.
+    pub fn said(&self, language: Language) -> String {
+        language.fill(self.phrase, &self.values.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+}
+
+/// In English, for logs and programs.
+impl fmt::Display for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.said(Language::English))
+    }
 }
 
 impl Language {

@@ -50,6 +50,7 @@ phrases! {
     DO: "WHAT TO DO", "处理办法";
     ENDED: "ENDED", "结束时间";
     ENTRIES: "ENTRIES", "条目数";
+    AS_OF_ENTRY: "AS OF ENTRY", "截至条目";
     ENTRY: "ENTRY", "条目";
     EVENT: "EVENT", "事件";
     EVENTS: "EVENTS", "事件";
@@ -188,6 +189,27 @@ phrases! {
     DEMO_NOBODY_JOINED: "no agent joined", "没有节点加入";
 
     // Verification.
+    AS_IT_IS: "{0}", "{0}";
+    CANNOT_CHECK: "{0} cannot be checked: {1}", "无法校验 {0}：{1}";
+    CANNOT_READ: "{0} cannot be read: {1}", "无法读取 {0}：{1}";
+    EMPTY_JOURNAL: "the journal in {0} holds no entry: there is nothing to check. If something was recorded there, the journal is lost: restore journal.sqlite and keys/ from the backup. A `suanzu serve` that refused to begin a second history leaves such a file behind", "{0} 中的日志没有任何条目，无从校验。若曾有记录，则日志已丢失：请从备份恢复 journal.sqlite 与 keys/。`suanzu serve` 拒绝另起一段历史时会留下这样的空文件";
+    FIELD_DIFFERS: "{0} says {1}; the proven parts say {2}", "{0} 写着 {1}；经证明的部分为 {2}";
+    FIELD_MISSING: "{0} is missing; the proven parts say {1}", "缺少 {0}；经证明的部分为 {1}";
+    FIELD_UNKNOWN: "{0} is no field of a receipt that this program knows: nothing proves it", "{0} 不是本程序认识的收据字段，无从证明";
+    KEYS_WITHOUT_JOURNAL: "{0} has keys and no journal: the journal was lost or lies elsewhere. Restore journal.sqlite from the backup, or name the folder that holds it", "{0} 中有密钥而没有日志：日志已丢失或在别处。请从备份恢复 journal.sqlite，或指定存放它的目录";
+    LIST_LENGTH: "{0} has {1} items; the proven parts say {2}", "{0} 有 {1} 项；经证明的部分为 {2} 项";
+    LOG_NEEDS_KEY: "a published log is checked against its public key: --public-key keys/log.pub", "校验已发布的日志需要其公钥：--public-key keys/log.pub";
+    NO_BUNDLE: "{0} holds neither a receipt nor a bundle that this program knows ({1})", "{0} 中没有本程序认识的收据或证明包（{1}）";
+    NO_JSON: "{0} is no receipt and no bundle: it is not the JSON of one ({1})", "{0} 不是收据也不是证明包：其 JSON 无法读取（{1}）";
+    NO_LOG: "{0} is neither a data folder, which holds journal.sqlite, nor a published log, which holds a checkpoint", "{0} 既不是数据目录（含 journal.sqlite），也不是已发布的日志（含 checkpoint）";
+    NO_ORDER: "the proven parts do not hold the order of {0}", "经证明的部分中没有 {0} 的下单记录";
+    NO_PUBLIC_KEY: "{0} is no public key of a log: {1}", "{0} 不是日志的公钥：{1}";
+    RECEIPT_NOT_COVERED: "not covered: {0}", "不在校验范围：{0}";
+    RECEIPT_SELECTED: "its owner has other parts between these; that none of them speaks of the lease shows only as far as its lines and sums leave no gap", "其所有者在这些部分之间还有其他部分；只有账单行与合计没有缺口，才能说明其中没有涉及该租约的";
+    RECEIPT_SOUND_OVER: "sound: {0} is over and cost {1} CNY in all (lines: {2}); the proven parts say so, and nothing follows its end", "校验通过：{0} 已结束，共 {1} CNY（{2} 行账单）；经证明的部分如此记载，结束之后不再有记录";
+    RECEIPT_SOUND_SO_FAR: "sound as of entry {3}: {0} has been charged {1} CNY (lines: {2}); what came after that entry does not show", "截至条目 {3} 校验通过：{0} 已扣费 {1} CNY（{2} 行账单）；此后的记录不在其中";
+    RECEIPT_WITHOUT_LEASE: "the receipt names no lease", "收据没有写明租约";
+    RECEIPT_WITHOUT_PROOF: "{0} is a receipt without its proof: get it with `suanzu lease receipt LEASE --save FILE`", "{0} 是不带证明的收据：请用 `suanzu lease receipt 租约 --save 文件` 获取";
     NOT_SOUND: "NOT SOUND: {0} findings", "校验未通过：{0} 处问题";
     SOUND: "sound: no entry was altered; names, programs and idempotency keys lie beside the log and are not covered", "校验通过：条目未被篡改；名称、程序与幂等键在日志之外，不在校验范围";
 

@@ -3,20 +3,24 @@
 use super::find;
 use crate::{
     App, AtLeast, Caller, Params, Problem,
-    bodies::{LeaseBody, Money, decimal},
+    bodies::{LeaseBody, Money, decimal, hourly, reason_name},
+    params,
     path::Id,
 };
 use axum::{Json, extract::State};
 use engine::{proofs, views::Line};
-use rental::tenancy::Act;
+use rental::{Event, lease, money, tenancy::Act};
 use serde::{Deserialize, Serialize};
-use units::{LeaseId, Ticks, Time};
+use units::{LeaseId, Owner, Rate, Ticks, Time};
 use utoipa::{IntoParams, ToSchema};
 
-/// What a lease was charged.
+/// What a lease was charged. All of it follows from the parts in `proof`, and `suanzu verify` works it out from them again, but
+/// for what they do not hold: of `lease` its `name`, `last_seen`, `progress`, `place_in_queue` and whether it is `simulated`;
+/// while it is not over `as_of` and `seq` too, and while it runs `cost_so_far` and `funded_until`. What came after the last part
+/// does not show unless that is the lease's end.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Receipt {
-    /// The lease as it is now.
+    /// The lease as of the entry `seq`. Here `price_per_hour` is what was last recorded: where it was placed or charged.
     lease: LeaseBody,
     /// Every charge and every reversal, in the order they were booked.
     lines: Vec<LineBody>,
@@ -84,21 +88,53 @@ pub(super) async fn show(
     Params(shape): Params<Shape>,
 ) -> Result<Json<Receipt>, Problem> {
     caller.may(Act::Look)?;
+    // The lease first: what the views tell is cut at its entry, so that nothing of the receipt is newer than the rest.
+    let mut lease = find::one(&app, &caller, id).await?;
+    params::catch_up(&app, lease.seq).await?;
     let known = find::recorded_one(&app, &caller, id).await?.ok_or_else(|| Problem::not_found(id))?;
-    let lease = find::one(&app, &caller, id).await?;
-    let (lines, seqs) = app.ask(known.tenant, move |within| Ok((within.lines_of(id)?, within.seqs_of(id)?))).await?;
+    let (mut lines, mut seqs) = app.ask(known.tenant, move |within| Ok((within.lines_of(id)?, within.seqs_of(id)?))).await?;
+    lines.retain(|line| line.seq <= lease.seq);
+    seqs.retain(|seq| *seq <= lease.seq);
+    let owner = Owner::from(known.tenant);
+    lease.price_per_hour = stated_rate(&app, owner, id, seqs.clone()).await?.map(hourly);
     let proof = match shape.proof {
         Some(false) => None,
         // A part tells of all that the entry did to the tenant, in whichever project.
         _ if caller.project.is_some() => None,
-        _ => Some(prove(&app, known.tenant.into(), seqs).await?),
+        _ => Some(prove(&app, owner, seqs).await?),
     };
     let total = lines.iter().map(Line::billed).sum::<Ticks>().into();
-    let (runs, reason) = (known.attempts, known.reason.map(crate::bodies::reason_name));
+    let (runs, reason) = (lease.attempt, lease.reason.map(reason_name));
     Ok(Json(Receipt { lease, lines: lines.iter().map(LineBody::from).collect(), total, runs, reason, proof }))
 }
 
-async fn prove(app: &App, owner: units::Owner, seqs: Vec<u64>) -> Result<Proof, Problem> {
+/// At which rate the lease was last placed, resized or charged. The price of this moment is in nobody's part but the operator's.
+async fn stated_rate(app: &App, owner: Owner, id: LeaseId, seqs: Vec<u64>) -> Result<Option<Rate>, Problem> {
+    app.blocking(move |app| {
+        let mut resized = None;
+        for seq in seqs.into_iter().rev() {
+            let parts = proofs::parts(app.handle(), owner, &[seq])?;
+            for event in parts.iter().flat_map(|part| &part.events).rev() {
+                match event {
+                    Event::Lease(_, lease::Event::Placed(e)) if e.lease == id => {
+                        return Ok(Some(e.micro.rate(resized.unwrap_or(e.milli))));
+                    }
+                    Event::Money(_, money::Event::Charged(e)) if e.lease == id => {
+                        return Ok(Some(e.micro.rate(resized.unwrap_or(e.milli))));
+                    }
+                    Event::Lease(_, lease::Event::Resized(e)) if e.lease == id && !e.grants.is_empty() => {
+                        resized = resized.or(Some(e.milli));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(None)
+    })
+    .await
+}
+
+async fn prove(app: &App, owner: Owner, seqs: Vec<u64>) -> Result<Proof, Problem> {
     let checkpoint = proofs::checkpoint_over(app.handle(), seqs.last().copied().unwrap_or(0)).await?;
     app.blocking(move |app| {
         let json = proofs::bundle(app.handle(), owner, &seqs, &checkpoint)?;

@@ -1,15 +1,19 @@
 //! `suanzu verify`: checks what was recorded, with nothing but the bytes. No server, and no rule of renting, is needed.
 
+mod compare;
+mod due;
 mod receipt;
+mod strict;
 
 use crate::{
     app::{App, Done},
     failure::Failure,
-    language::phrases as p,
+    language::{Language, Phrase, Told, phrases as p},
     output::{Column, Format, Show},
 };
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use journal::{Bundle, Failure as Broken, Reader, Source, note::Verifier, verify};
+use receipt::Account;
 use reqwest::blocking::Client as Http;
 use serde_json::{Value, json};
 use std::{error::Error, fs, ops::ControlFlow, path::Path, process::ExitCode};
@@ -25,6 +29,9 @@ pub struct Args {
     public_key: Option<String>,
 }
 
+/// The database of a data folder.
+const JOURNAL: &str = "journal.sqlite";
+
 const COLUMNS: &[Column] = &[
     Column::new(&p::LOG, "/log", Show::Text),
     Column::new(&p::ENTRIES, "/entries", Show::Text),
@@ -32,6 +39,11 @@ const COLUMNS: &[Column] = &[
     Column::new(&p::CHECKPOINTS, "/checkpoints", Show::Text),
     Column::new(&p::BILLS, "/bills", Show::Text),
     Column::new(&p::ROOT, "/merkle_root", Show::Text),
+    Column::new(&p::LEASE, "/lease", Show::Text),
+    Column::new(&p::STATE, "/state", Show::Word),
+    Column::new(&p::AMOUNT, "/total", Show::Money),
+    Column::new(&p::LINES, "/lines", Show::Text),
+    Column::new(&p::AS_OF_ENTRY, "/as_of_entry", Show::Text),
 ];
 
 /// What was checked, and what is wrong.
@@ -40,14 +52,16 @@ pub struct Verdict {
     pub log: verify::Report,
     /// How many leases' bills were worked out again from the record; `None` where it cannot tell.
     pub bills: Option<usize>,
+    /// What a receipt comes to, where it is one.
+    pub account: Option<Account>,
     /// What is wrong, in one sentence each.
-    pub findings: Vec<String>,
+    pub findings: Vec<Told>,
 }
 
 impl Verdict {
     fn of(log: verify::Report) -> Verdict {
-        let findings = log.findings.iter().map(ToString::to_string).collect();
-        Verdict { log, bills: None, findings }
+        let findings = log.findings.iter().map(as_it_is).collect();
+        Verdict { log, bills: None, account: None, findings }
     }
 
     /// Whether nothing is wrong.
@@ -67,17 +81,44 @@ pub fn run(args: &Args, app: &App) -> Done {
 /// Checks whatever this is.
 pub fn checked(what: &str, key: Option<&Verifier>) -> Result<Verdict, Failure> {
     let path = Path::new(what);
-    if what.starts_with("http://") || what.starts_with("https://") {
-        return Ok(Verdict::of(site(what, key)?.with_context(|| format!("checking {what}"))?));
-    }
-    let verdict = if path.join("journal.sqlite").exists() {
+    let verdict = if what.starts_with("http://") || what.starts_with("https://") {
+        site(what, needed(key)?)?.map(Verdict::of)
+    } else if path.join(JOURNAL).exists() {
+        if fs::metadata(path.join(JOURNAL)).is_ok_and(|journal| journal.len() == 0) {
+            return Err(said(&p::EMPTY_JOURNAL, &[what]));
+        }
         folder(path)
     } else if path.is_dir() {
-        verify::directory(path, needed(key)?).map(Verdict::of)
+        published(what, key)?
     } else {
-        file(&fs::read(path).with_context(|| format!("reading {what}"))?, key)
+        let bytes = fs::read(path).map_err(|error| said(&p::CANNOT_READ, &[what, &error.to_string()]))?;
+        file(what, &bytes, key)?
     };
-    Ok(verdict.with_context(|| format!("checking {what}"))?)
+    let verdict = verdict.map_err(|broken| said(&p::CANNOT_CHECK, &[what, &format!("{:#}", anyhow::Error::new(broken))]))?;
+    // Nothing is wrong with nothing; but whoever asks believes that there is something.
+    if verdict.log.size == 0 && path.is_dir() && verdict.sound() {
+        return Err(said(&p::EMPTY_JOURNAL, &[what]));
+    }
+    Ok(verdict)
+}
+
+fn said(phrase: &'static Phrase, values: &[&str]) -> Failure {
+    Failure::Said(Told::new(phrase, values))
+}
+
+/// What the crates beneath say in English alone.
+fn as_it_is(finding: &impl ToString) -> Told {
+    Told::new(&p::AS_IT_IS, &[&finding.to_string()])
+}
+
+/// A folder without a journal: a published log, or none at all.
+fn published(what: &str, key: Option<&Verifier>) -> Result<Result<Verdict, Broken>, Failure> {
+    let path = Path::new(what);
+    if path.join("checkpoint").exists() {
+        return Ok(verify::directory(path, needed(key)?).map(Verdict::of));
+    }
+    let phrase = if path.join("keys").exists() { &p::KEYS_WITHOUT_JOURNAL } else { &p::NO_LOG };
+    Err(said(phrase, &[what]))
 }
 
 /// A data folder: its bytes, then every bill and balance by the auditor, who shares no code with whoever wrote them.
@@ -97,72 +138,121 @@ fn folder(path: &Path) -> Result<Verdict, Broken> {
     if read.is_ok() {
         let audit = auditor.finish();
         verdict.bills = Some(audit.bills.len());
-        verdict.findings.extend(audit.findings.iter().map(ToString::to_string));
+        verdict.findings.extend(audit.findings.iter().map(as_it_is));
     }
     Ok(verdict)
 }
 
-/// A bundle, or a receipt that carries one: then its lines must be the record's.
-fn file(bytes: &[u8], key: Option<&Verifier>) -> Result<Verdict, Broken> {
-    let receipt = serde_json::from_slice::<Value>(bytes).ok().filter(|file| file.pointer("/proof/bundle").is_some());
-    let Some(receipt) = receipt else { return verify::bundle(bytes, key).map(Verdict::of) };
-    let bundle = receipt.pointer("/proof/bundle").map(Value::to_string).unwrap_or_default();
-    let mut verdict = Verdict::of(verify::bundle(bundle.as_bytes(), key)?);
-    verdict.findings.extend(receipt::findings(&receipt, &Bundle::parse(bundle.as_bytes())?));
-    verdict.bills = Some(1);
-    Ok(verdict)
+/// A bundle, or a receipt that carries one: then all of it must be what the parts say.
+fn file(what: &str, bytes: &[u8], key: Option<&Verifier>) -> Result<Result<Verdict, Broken>, Failure> {
+    let file = strict::parse(bytes).map_err(|error| said(&p::NO_JSON, &[what, &error.to_string()]))?;
+    let is_receipt = ["lease", "lines", "total", "proof"].iter().any(|member| file.get(member).is_some());
+    let carried = if is_receipt { file.pointer("/proof/bundle").filter(|bundle| !bundle.is_null()) } else { Some(&file) };
+    let carried = carried.ok_or_else(|| said(&p::RECEIPT_WITHOUT_PROOF, &[what]))?.to_string();
+    let bundle: Bundle = serde_json::from_str(&carried).map_err(|error| said(&p::NO_BUNDLE, &[what, &error.to_string()]))?;
+    let checked = verify::bundle(carried.as_bytes(), key).map(Verdict::of);
+    Ok(checked.map(|mut verdict| {
+        if is_receipt {
+            let (account, findings) = receipt::judge(&file, &bundle, key.is_some());
+            verdict.bills = account.is_some().then_some(1);
+            verdict.findings.extend(findings);
+            verdict.account = account;
+        }
+        verdict
+    }))
 }
 
-fn site(url: &str, key: Option<&Verifier>) -> Result<Result<verify::Report, Broken>, Failure> {
+fn site(url: &str, key: &Verifier) -> Result<Result<verify::Report, Broken>, Failure> {
     let http = Http::builder().build().context("setting up HTTP")?;
     let base = url.trim_end_matches('/');
     let fetch = |path: &str| -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
         Ok(http.get(format!("{base}/{path}")).send()?.error_for_status()?.bytes()?.to_vec())
     };
-    Ok(verify::site(&fetch, needed(key)?))
+    Ok(verify::site(&fetch, key))
 }
 
 fn needed(key: Option<&Verifier>) -> Result<&Verifier, Failure> {
-    key.ok_or_else(|| Failure::Usage("a published log is checked against its public key: --public-key keys/log.pub".into()))
+    key.ok_or_else(|| Failure::Misused(Told::new(&p::LOG_NEEDS_KEY, &[])))
 }
 
 /// A key in the `public` form of a note, or a file that holds one.
 pub fn public_key(text: &str) -> Result<Verifier, Failure> {
     let read = if text.contains('+') && !Path::new(text).exists() { Ok(text.to_owned()) } else { fs::read_to_string(text) };
-    let text = read.with_context(|| format!("reading the public key {text}"))?;
-    text.trim().parse().map_err(|error| Failure::Other(anyhow!("{error}")))
+    let read = read.map_err(|error| said(&p::CANNOT_READ, &[text, &error.to_string()]))?;
+    read.trim().parse().map_err(|error: Broken| said(&p::NO_PUBLIC_KEY, &[text, &error.to_string()]))
 }
 
 fn show(verdict: &Verdict, app: &App) -> Result<(), Failure> {
     let hex = |root: journal::Hash| root.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    let Verdict { log, bills, findings } = verdict;
-    let answer = json!({
+    let Verdict { log, bills, account, findings } = verdict;
+    let mut answer = json!({
         "log": log.origin, "entries": log.size, "parts": log.parts, "checkpoints": log.checkpoints, "bills": bills,
-        "merkle_root": log.root.map(hex), "sound": verdict.sound(), "findings": findings,
+        "merkle_root": log.root.map(hex), "sound": verdict.sound(),
+        "findings": findings.iter().map(ToString::to_string).collect::<Vec<_>>(),
     });
+    if let (Some(Value::Object(more)), Some(all)) = (account.as_ref().map(Account::told), answer.as_object_mut()) {
+        all.extend(more);
+    }
     app.screen.object(&answer, COLUMNS)?;
     if app.screen.format == Format::Table {
-        let phrase = if verdict.sound() { &p::SOUND } else { &p::NOT_SOUND };
-        let lines = findings.iter().map(|finding| format!("\n  · {finding}"));
-        app.screen.write(&(app.screen.language.fill(phrase, &[&findings.len().to_string()]) + &lines.collect::<String>()))?;
+        app.screen.write(&in_words(verdict, app.screen.language))?;
     }
     Ok(())
+}
+
+/// The verdict, and beneath it what is wrong or, of a receipt, what is not covered.
+fn in_words(verdict: &Verdict, language: Language) -> String {
+    let lines: Vec<String> = match (&verdict.account, verdict.sound()) {
+        (Some(account), true) => account.sentences().iter().map(|told| told.said(language)).collect(),
+        (None, true) => vec![language.say(&p::SOUND).to_owned()],
+        (_, false) => {
+            let count = language.fill(&p::NOT_SOUND, &[&verdict.findings.len().to_string()]);
+            let findings = verdict.findings.iter().map(|finding| format!("  · {}", finding.said(language)));
+            std::iter::once(count).chain(findings).collect()
+        }
+    };
+    lines.join("\n")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn failed(what: &Path) -> Failure {
+        checked(&what.display().to_string(), None).err().expect("there is nothing to judge")
+    }
+
     #[test]
     fn what_is_no_bundle_is_a_failure_and_not_a_verdict() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        fs::write(file.path(), "{}").unwrap();
-        assert!(checked(&file.path().display().to_string(), None).is_err());
+        for (text, chinese) in [("{}", "没有本程序认识的"), ("{\"par", "无法读取"), ("{\"lines\": []}", "不带证明")]
+        {
+            fs::write(file.path(), text).unwrap();
+            let said = failed(file.path()).explained(Language::Chinese);
+            assert!(said.contains(chinese) && !said.contains("this is no bundle"), "{said}");
+        }
     }
 
     #[test]
     fn a_published_log_is_never_believed_without_a_key() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(matches!(checked(&folder.path().display().to_string(), None), Err(Failure::Usage(_))));
+        fs::write(folder.path().join("checkpoint"), "").unwrap();
+        assert!(matches!(failed(folder.path()), Failure::Misused(_)));
+    }
+
+    #[test]
+    fn a_folder_without_a_journal_or_with_an_empty_one_is_told_what_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let said = || failed(folder.path()).explained(Language::English);
+        assert!(said().contains("neither a data folder"), "{}", said());
+        drop(journal::Sqlite::open(folder.path(), &journal::Options::default()).unwrap());
+        assert!(said().contains("holds no entry"), "{}", said());
+        fs::remove_file(folder.path().join(JOURNAL)).unwrap();
+        assert!(said().contains("has keys and no journal"), "{}", said());
+        // What a server that refuses to begin a second history leaves behind.
+        assert!(journal::Sqlite::open(folder.path(), &journal::Options::default()).is_err());
+        assert!(said().contains("holds no entry") && said().contains("restore"), "{}", said());
+        fs::write(folder.path().join(JOURNAL), "").unwrap();
+        assert!(said().contains("holds no entry"), "{}", said());
     }
 }
