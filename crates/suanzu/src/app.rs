@@ -5,7 +5,7 @@ use crate::{
     cli::Global,
     client::{Answer, Call, Client, Target},
     failure::Failure,
-    language::Language,
+    language::{Language, Phrase},
     output::{Column, Format, Screen},
 };
 use serde_json::Value;
@@ -43,6 +43,11 @@ impl App {
     /// Somebody else's view: another screen, another server or key.
     pub fn before(&self, screen: Screen, client: Client) -> App {
         App { screen, client, wait_ms: self.wait_ms, data: self.data.clone(), watch: false }
+    }
+
+    /// Asks before something is done; nothing is asked where the call is only shown.
+    pub fn confirm(&self, question: &Phrase) -> Result<(), Failure> {
+        if self.client.only_shows() { Ok(()) } else { self.screen.confirm(question) }
     }
 
     /// Sends a call.

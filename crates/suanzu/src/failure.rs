@@ -20,6 +20,9 @@ pub enum Failure {
     /// It did not happen in the time that was given.
     #[error("{0}")]
     TimedOut(String),
+    /// Whoever was asked did not say yes.
+    #[error("nothing was done")]
+    Declined,
     /// Nothing was sent: the call was to be shown only.
     #[error("nothing was sent")]
     ShownOnly,
@@ -59,16 +62,28 @@ pub struct Problem {
     pub retryable: bool,
 }
 
-/// Exit codes, beside 0 and the child's own in `run` and `exec`.
-mod exit {
+/// Exit codes, beside 0 and the child's own in `run` and `exec`. They are documented in docs/operations.md.
+pub mod exit {
+    /// Everything that has no code of its own.
     pub const OTHER: u8 = 1;
+    /// The command line or the order makes no sense.
     pub const USAGE: u8 = 2;
+    /// There is no such thing.
     pub const NOT_FOUND: u8 = 3;
+    /// The key is none, or may not do it.
     pub const NOT_ALLOWED: u8 = 4;
+    /// There is no room.
     pub const NO_CAPACITY: u8 = 5;
+    /// Money or a limit does not allow it.
     pub const MONEY: u8 = 6;
+    /// It did not happen in the time that was given.
     pub const TIMED_OUT: u8 = 7;
+    /// Something else is in the way, such as its state.
     pub const CONFLICT: u8 = 8;
+    /// `run` came to the end that `--for` or `--until` set: what timeout(1) says.
+    pub const END_REACHED: u8 = 124;
+    /// `run` was interrupted: 128 + SIGINT, as shells say it.
+    pub const INTERRUPTED: u8 = 130;
 }
 
 impl Failure {
@@ -79,7 +94,7 @@ impl Failure {
             Failure::Usage(_) => exit::USAGE,
             Failure::TimedOut(_) => exit::TIMED_OUT,
             Failure::Refused(problem) => problem.exit_code(),
-            Failure::Other(_) => exit::OTHER,
+            Failure::Declined | Failure::Other(_) => exit::OTHER,
         }
     }
 
@@ -87,6 +102,7 @@ impl Failure {
     pub fn explained(&self, language: Language) -> String {
         match self {
             Failure::ShownOnly => String::new(),
+            Failure::Declined => language.say(&phrases::NOTHING_DONE).into(),
             Failure::Usage(why) => format!("{}: {why}", language.say(&phrases::ERROR_USAGE)),
             Failure::TimedOut(why) => format!("{}: {why}", language.say(&phrases::ERROR_TIMEOUT)),
             Failure::Other(error) => format!("{}: {error:#}", language.say(&phrases::ERROR)),
@@ -191,6 +207,7 @@ mod tests {
         }
         assert_eq!(Failure::TimedOut(String::new()).exit_code(), 7);
         assert_eq!(Failure::Usage(String::new()).exit_code(), 2);
+        assert_eq!(Failure::Declined.exit_code(), 1);
     }
 
     #[test]

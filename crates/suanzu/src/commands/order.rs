@@ -73,10 +73,10 @@ fn pair(text: &str) -> Result<(String, String), String> {
 }
 
 impl Order {
-    /// The call that orders it.
-    pub fn call(&self, app: &App) -> Result<Call, Failure> {
-        let models = self.models(app)?;
-        Ok(Call::post("/v1/leases").of_tenant().body(self.body(&models, now()?)?))
+    /// The call that orders it, of these models. `--for` counts from now on.
+    pub fn call(&self, models: &[String]) -> Result<Call, Failure> {
+        let now = Time(jiff::Timestamp::now().as_millisecond());
+        Ok(Call::post("/v1/leases").of_tenant().body(self.body(models, now)?))
     }
 
     /// The body of the order.
@@ -120,7 +120,7 @@ impl Order {
 
     /// The fleet's models that the cards' names mean, as far as they are on offer. A name that means none is passed on: the
     /// server says what there is.
-    fn models(&self, app: &App) -> Result<Vec<String>, Failure> {
+    pub fn models(&self, app: &App) -> Result<Vec<String>, Failure> {
         let named: Vec<&Gpu> = self.gpu.iter().filter(|gpu| gpu.card.name().is_some()).collect();
         if named.is_empty() {
             return Ok(Vec::new());
@@ -151,11 +151,6 @@ fn without_nulls(value: Value) -> Value {
         Value::Object(fields) => fields.into_iter().filter(|(_, value)| !value.is_null()).collect(),
         other => other,
     }
-}
-
-fn now() -> Result<Time, Failure> {
-    let now = jiff::Timestamp::now();
-    Ok(Time(now.as_millisecond()))
 }
 
 #[cfg(test)]

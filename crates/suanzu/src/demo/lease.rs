@@ -1,12 +1,13 @@
 //! The demo's lease: quoted, ordered, watched while its cost runs, stopped, and billed.
 
-use super::{interrupt::Interrupt, world::World};
+use super::world::World;
 use crate::{
     app::App,
     ask,
     client::Call,
     commands::{follow, order::Order, quote, receipt},
     failure::Failure,
+    interrupt::Interrupt,
     language::phrases as p,
     output::{money, text_of},
 };
@@ -35,7 +36,7 @@ pub fn play(world: &World, interrupt: &Interrupt) -> Result<Value, Failure> {
         argv,
         ..Order::default()
     };
-    let call = order.call(tenant)?;
+    let call = order.call(&order.models(tenant)?)?;
     tenant.screen.say(&p::DEMO_QUOTE, &[]);
     quote::tell(&tenant.send(call.clone().query("validate_only", "true"))?.body, tenant);
     let lease = tenant.send(call)?.body;

@@ -33,7 +33,7 @@ pub const HELP: &[(&str, &str)] = &[
     ("End by itself after so long", "运行这么久后自动结束"),
     ("End by itself at this instant (RFC 3339)", "在该时刻自动结束（RFC 3339）"),
     ("End the lease for good", "永久结束租约"),
-    ("End the workload, keep the lease and its storage", "结束任务，保留租约及其存储"),
+    ("End the workload and its charge; the lease may be started again, its files and output are deleted", "结束任务与计费；租约可重新启动，其文件与输出将删除"),
     ("Ended ones too", "包含已结束的租约"),
     ("Environment, NAME=VALUE; may be repeated", "环境变量，名称=值；可重复"),
     ("Every price a SKU ever had", "某计费项的历史价格"),

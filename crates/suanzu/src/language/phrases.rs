@@ -120,11 +120,12 @@ phrases! {
     IS_SIMULATED: "SIMULATED", "模拟";
 
     // Questions and what is said around them.
-    ASK_DESTROY: "Destroy ends the lease for good, with all that it holds. Go on?", "销毁将永久结束租约及其全部内容。继续？";
+    ASK_DESTROY: "Destroy ends the lease for good, and deletes its files and output. Go on?", "销毁将永久结束租约，并删除其文件与输出。继续？";
     ASK_LOSE: "Every lease on this node ends at its last proof of service. Go on?", "该节点上的所有租约将在最后一次服务证明处结束。继续？";
     ASK_RENT: "Rent it?", "确认租用？";
-    ASK_STOP: "Stop ends the workload and its charge; the lease and its storage stay, and storage is billed where it is priced. Go on?", "停止将结束任务并停止计费；租约与存储保留，存储如有定价则继续计费。继续？";
-    NOTHING_RENTED: "Nothing was rented.", "未租用任何资源。";
+    ASK_STOP: "Stop ends the workload and its charge, and deletes its files and output; the lease stays and may be started again, from nothing. Go on?", "停止将结束任务与计费，并删除其文件与输出；租约保留，可重新启动，但从空白开始。继续？";
+    NOBODY_TO_ASK: "nobody can be asked here, and nothing was done; to go on without a question use --yes", "此处无法询问，未执行任何操作；如需免确认执行请使用 --yes";
+    NOTHING_DONE: "Nothing was done.", "未执行任何操作。";
     NOT_SENT: "Nothing was sent.", "未发送任何请求。";
     QUOTE: "{0} an hour, by the second; {1} are held and given back", "每小时 {0}，按秒计费；预冻结 {1}，结束后退还";
     QUOTE_WHERE: "  where: {0}", "  位置：{0}";
@@ -158,6 +159,8 @@ phrases! {
     STILL: "{0} is still {1}; look again with `suanzu lease show`", "{0} 仍为{1}；请用 `suanzu lease show` 查看";
     RUN_COST: "{0} cost {1}", "{0} 共花费 {1}";
     RUN_ORDERED: "{0} is ordered; Ctrl-C ends it", "{0} 已下单；按 Ctrl-C 结束";
+    RUN_END_REACHED: "{0} has come to the end that was set for it, with its command still running: exit code 124", "{0} 已到设定的结束时间，其命令当时仍在运行：退出码 124";
+    RUN_NOT_GONE: "{0} wrote its last, but is not gone from its node; look again with `suanzu lease show`", "{0} 的输出已结束，但尚未从节点清除；请用 `suanzu lease show` 查看";
     RUN_STOPPING: "ending {0} …", "正在结束 {0} …";
     RECEIPT_KEPT: "kept in {0}; check it with `suanzu verify {0}`", "已保存到 {0}；可用 `suanzu verify {0}` 校验";
     RECEIPT_REASON: "ended: {0}", "结束原因：{0}";

@@ -117,15 +117,28 @@ pub fn text_of(value: &Value) -> String {
     }
 }
 
-/// Money for people: at least two decimals, without further zeros at the end. Never rounded here.
+/// Money for people: as many decimals as it needs, at least two. Never rounded here.
 pub fn money(value: &Value) -> String {
-    let Some(amount) = value.get("amount").and_then(Value::as_str).or_else(|| value.as_str()) else {
-        return text_of_plain(value);
-    };
+    money_to(value, places(value))
+}
+
+/// Money with at least so many decimals, as it stands beside other amounts.
+pub fn money_to(value: &Value, places: usize) -> String {
+    let Some(amount) = amount(value) else { return text_of_plain(value) };
     let (whole, part) = amount.split_once('.').unwrap_or((amount, ""));
     let kept = part.trim_end_matches('0');
     let currency = value.get("currency").and_then(Value::as_str).unwrap_or_default();
-    format!("{whole}.{kept:0<2} {currency}").trim_end().to_owned()
+    format!("{whole}.{kept:0<places$} {currency}").trim_end().to_owned()
+}
+
+/// How many decimals an amount needs, at least two.
+pub fn places(value: &Value) -> usize {
+    let part = amount(value).and_then(|amount| amount.split_once('.')).map_or("", |(_, part)| part);
+    part.trim_end_matches('0').len().max(2)
+}
+
+fn amount(value: &Value) -> Option<&str> {
+    value.get("amount").and_then(Value::as_str).or_else(|| value.as_str())
 }
 
 fn text_of_plain(value: &Value) -> String {

@@ -3,10 +3,12 @@
 
 mod cell;
 mod column;
+mod live;
 mod screen;
 mod table;
 
-pub use cell::{money, shown, text_of};
+pub use cell::{money, money_to, shown, text_of};
 pub use column::{Column, Show};
+pub use live::Live;
 pub use screen::{Format, Screen};
 pub use table::{csv, sheet, table};

@@ -6,5 +6,6 @@ mod container;
 mod demo;
 mod os;
 mod process;
+mod prompt;
 mod refusals;
 mod world;
