@@ -18,7 +18,7 @@ use crate::{
 use anyhow::{Context as _, anyhow};
 use backon::{BlockingRetryable, ExponentialBuilder};
 use reqwest::blocking::{Client as Http, RequestBuilder, Response};
-use std::{cell::OnceCell, time::Duration};
+use std::{cell::OnceCell, io::Write, time::Duration};
 
 /// What is done with calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +93,8 @@ impl Client {
     }
 
     fn print(&self, text: &str) -> Result<(), Failure> {
-        println!("{text}");
+        // Whoever reads it may have seen enough.
+        let _ = writeln!(std::io::stdout(), "{text}");
         Err(Failure::ShownOnly)
     }
 

@@ -158,7 +158,13 @@ pub fn run(verb: Verb, app: &App) -> Done {
         Verb::Logs { which, follow, tail } => {
             let call = Call::get(which.path("/logs")).query("follow", follow.to_string());
             let mut output = app.client.stream(call.maybe("tail", tail.map(|n| n.to_string())))?;
-            std::io::copy(&mut output, &mut std::io::stdout())?;
+            match std::io::copy(&mut output, &mut std::io::stdout()) {
+                // Whoever reads us has seen enough, as `head` has.
+                Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
+                copied => {
+                    copied?;
+                }
+            }
             Ok(ExitCode::SUCCESS)
         }
         Verb::Exec(args) => exec::run(&args, app),

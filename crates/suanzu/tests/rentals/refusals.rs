@@ -56,6 +56,19 @@ fn explain_and_curl_send_nothing() {
 }
 
 #[test]
+fn a_reader_that_leaves_early_is_no_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    for args in [["completions", "bash"].as_slice(), &["lease", "list", "--explain"]] {
+        let mut command = bare(folder.path());
+        command.args(args).stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        drop(child.stdout.take());
+        let ended = child.wait_with_output().unwrap();
+        assert!(ended.status.success() && ended.stderr.is_empty(), "{args:?}: {}", String::from_utf8_lossy(&ended.stderr));
+    }
+}
+
+#[test]
 fn nobody_there_is_said_with_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     // Port 1 of loopback: nothing listens there.
