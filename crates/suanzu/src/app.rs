@@ -78,7 +78,8 @@ impl App {
         Ok(answer)
     }
 
-    fn shown(&self, call: Call, show: impl Fn(&Value) -> Result<(), Failure>) -> Done {
+    /// Reads and shows, again and again with `--watch` where it only reads.
+    pub fn shown(&self, call: Call, show: impl Fn(&Value) -> Result<(), Failure>) -> Done {
         let again = self.watch && call.method == reqwest::Method::GET;
         let mut last = None;
         loop {

@@ -25,7 +25,7 @@ const STATES: &[&str] = &["queued", "starting", "running", "stopping", "stopped"
 /// Each look waits so long for another state at the server: short enough that progress and cost are seen to move.
 const LOOK: &str = "1s";
 /// Costs that move are shown with all their decimals, so that they do not jump about.
-const PLACES: usize = 6;
+pub const PLACES: usize = 6;
 
 /// Waits for one of these states where `--wait` asks for it.
 pub fn asked_for(lease: Value, goal: &[&str], app: &App) -> Result<Value, Failure> {

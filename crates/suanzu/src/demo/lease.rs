@@ -9,7 +9,7 @@ use crate::{
     failure::Failure,
     interrupt::Interrupt,
     language::phrases as p,
-    output::{money, text_of},
+    output::{money_to, text_of},
 };
 use anyhow::{Context as _, anyhow};
 use serde_json::{Value, json};
@@ -65,7 +65,7 @@ fn watch(id: &str, tenant: &App, interrupt: &Interrupt) -> Result<(), Failure> {
         let logs = tenant.send(Call::get(format!("/v1/leases/{id}/logs")).query("tail", "1"))?.body;
         let ran = ask::spoken(i64::try_from(began.elapsed().as_millis()).unwrap_or(i64::MAX));
         let wrote = logs.as_str().unwrap_or_default().trim();
-        tenant.screen.say(&p::DEMO_COST, &[&format!("{ran:>6}"), &money(&lease["cost_so_far"]), wrote]);
+        tenant.screen.say(&p::DEMO_COST, &[&format!("{ran:>6}"), &money_to(&lease["cost_so_far"], follow::PLACES), wrote]);
     }
     Ok(())
 }

@@ -203,6 +203,7 @@ pub const HELP: &[(&str, &str)] = &[
 /// Word of the API, and what it is called in Chinese. English reads the word itself.
 pub const WORDS: &[(&str, &str)] = &[
     ("active", "有效"),
+    ("adjusted", "更正"),
     ("admin", "管理员"),
     ("agent", "节点代理"),
     ("balance_exhausted", "余额耗尽"),
@@ -211,6 +212,7 @@ pub const WORDS: &[(&str, &str)] = &[
     ("closed", "已关闭"),
     ("completed", "自行结束"),
     ("cpu", "CPU 核"),
+    ("credit_set", "设置信用额度"),
     ("destroy", "销毁"),
     ("destroyed", "已销毁"),
     ("draining", "排空中"),
@@ -221,6 +223,8 @@ pub const WORDS: &[(&str, &str)] = &[
     ("extend", "延期"),
     ("failed", "失败"),
     ("false", "否"),
+    ("held", "冻结"),
+    ("hold_released", "解冻"),
     ("logs", "日志"),
     ("lost", "失联"),
     ("member", "成员"),
@@ -229,6 +233,9 @@ pub const WORDS: &[(&str, &str)] = &[
     ("offered", "可租"),
     ("open", "开放"),
     ("operator", "运营方"),
+    ("paid", "入账"),
+    ("payment_failed", "支付失败"),
+    ("payment_opened", "发起支付"),
     ("pending", "待确认"),
     ("queued", "排队中"),
     ("requeue", "重新排队"),
@@ -248,6 +255,7 @@ pub const WORDS: &[(&str, &str)] = &[
     ("true", "是"),
     ("unfit", "不可用"),
     ("viewer", "只读"),
-    ("whole", "整卡"),
+    ("whole", "完整"),
+    ("written_off", "免收"),
     ("yes", "是"),
 ];

@@ -18,7 +18,8 @@ phrases! {
     AGENT: "AGENT", "节点代理";
     BILLS: "BILLS WORKED OUT AGAIN", "重新核算的账单";
     BROKEN: "BROKEN", "出错";
-    CHANGE: "CHANGE", "变动";
+    CHANGE: "CHANGE OF BALANCE", "可用余额变动";
+    NOTE: "NOTE", "备注";
     CLOSED: "CLOSED", "已关闭";
     INSTEAD: "INSTEAD", "可改为";
     KEY: "KEY", "密钥编号";
@@ -164,6 +165,9 @@ phrases! {
     RUN_STOPPING: "ending {0} …", "正在结束 {0} …";
     RECEIPT_KEPT: "kept in {0}; check it with `suanzu verify {0}`", "已保存到 {0}；可用 `suanzu verify {0}` 校验";
     RECEIPT_REASON: "ended: {0}", "结束原因：{0}";
+    RECEIPT_NOT_YET: "{0} does not run yet; nothing is charged before it does", "{0} 尚未运行；运行之前不计费";
+    RECEIPT_POSTED: "{0}, posted so far: {1}", "{0} 已入账：{1}";
+    RECEIPT_RUNS: "{0} still runs, and has cost {1} until {2}; charges are posted after each hour of its run, and when it stops", "{0} 仍在运行，截至 {2} 已产生费用 {1}；费用在每运行满一小时及停止时入账";
     RECEIPT_TOTAL: "{0}, total: {1}", "{0} 合计：{1}";
 
     USAGE_TOTAL: "total: {0}", "合计：{0}";

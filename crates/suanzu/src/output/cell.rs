@@ -16,6 +16,7 @@ pub fn shown(value: Option<&Value>, show: Show, language: Language) -> String {
         Show::Text => text_of(value),
         Show::Word => each(value, |one| word(language, &text_of(one))),
         Show::Money => money(value),
+        Show::Posting => posting(&text_of(value), language),
         Show::Time => value.as_str().map_or_else(|| text_of(value), instant),
         Show::Mib => number(value).map_or_else(|| text_of(value), |mib| format!("{} GiB", decimal(mib / 1024.0, 1))),
         Show::Permille => value.as_f64().map_or_else(|| text_of(value), |permille| format!("{} %", decimal(permille / 10.0, 1))),
@@ -32,6 +33,14 @@ pub fn shown(value: Option<&Value>, show: Show, language: Language) -> String {
             _ => text_of(label),
         }),
     }
+}
+
+/// `money.charged/1` without what only programs tell apart.
+fn posting(kind: &str, language: Language) -> String {
+    let name = kind.strip_prefix("money.").unwrap_or(kind);
+    let name = name.split_once('/').map_or(name, |(name, _)| name);
+    // Of a node the word says that it is not heard.
+    word(language, if name == "lost" { "written_off" } else { name })
 }
 
 /// A number, also one that is spoken as text.
