@@ -37,7 +37,7 @@ impl App {
         let screen = Screen { format, ids_only: global.quiet, language, yes: global.yes };
         let client = Client::new(Target::resolve(&global.given())?, global.mode(), language);
         let wait_ms = global.wait.as_deref().map(ask::milliseconds).transpose().map_err(Failure::Usage)?;
-        Ok(App { screen, client, wait_ms, data: global.data.clone(), watch: global.watch })
+        Ok(App { screen, client, wait_ms, data: global.data(), watch: global.watch })
     }
 
     /// Somebody else's view: another screen, another server or key.

@@ -14,7 +14,7 @@ use units::Time;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Order", group(ArgGroup::new("size").args(["server", "units"])))]
 pub struct Order {
-    /// Cards: A100:8, H100:80GB:2, gpu>=24GB, or a share of one A100:0.25,20GB; several models by repeating it
+    /// Cards: A100:8, H100:80GB:2, 'gpu>=24GB', or a share of one A100:0.25,20GB; several models by repeating it
     #[arg(long, value_name = "CARDS")]
     pub gpu: Vec<Gpu>,
     /// Whole servers, of the model named by --gpu if there is one
