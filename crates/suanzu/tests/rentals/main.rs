@@ -8,4 +8,5 @@ mod os;
 mod process;
 mod prompt;
 mod refusals;
+mod tls;
 mod world;

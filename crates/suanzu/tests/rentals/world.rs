@@ -103,6 +103,11 @@ impl World {
         self.command(&self.tenant)
     }
 
+    /// A command of the operator's, not yet run.
+    pub fn command_of_operator(&self) -> Command {
+        self.command(&self.operator)
+    }
+
     /// Orders what `words` say and waits until it runs; gives the lease's id.
     pub fn rent(&self, words: &[&str]) -> String {
         let args = [&["lease", "create", "--yes", "--wait=60s"], words].concat();
