@@ -218,6 +218,8 @@ phrases! {
     // Doctor.
     CHECK_CGROUPS: "limits", "资源限制";
     CHECK_CLOCK: "clock", "时钟";
+    CHECK_CONFIG: "configuration", "配置";
+    CONFIG_FIX: "mend the file; docs/operations.md lists its fields", "请修正该文件；字段见 docs/operations.md";
     CHECK_CONTAINERS: "containers", "容器引擎";
     CHECK_GPU: "GPU", "GPU";
     CHECK_KEY: "key", "密钥";
@@ -235,7 +237,7 @@ phrases! {
     POOLS_FIX: "let an agent join, and publish prices: `suanzu agent`, `suanzu price publish`", "请接入节点并发布价格：`suanzu agent`、`suanzu price publish`";
     POOLS_OFFER: "SKUs on offer: {0}", "可租 {0} 种";
     PROCESSES_AS_ROOT: "process leases run as root here", "本机的进程租约以 root 身份运行";
-    PROCESSES_AS_ROOT_FIX: "name another user with [host] run_as in suanzu.toml, run `suanzu agent` as a plain user, or rent to people you trust only", "请在 suanzu.toml 的 [host] run_as 中指定其他用户，或以普通用户运行 `suanzu agent`，否则只应租给可信任的人";
+    PROCESSES_AS_ROOT_FIX: "name another user in suanzu.toml, [host] run_as = { user = 65534, group = 65534 } with a state folder of its own, run `suanzu agent` as a plain user, or rent to people you trust only", "请在 suanzu.toml 中用 [host] run_as = { user = 65534, group = 65534 } 及其自有 state 目录指定其他用户，或以普通用户运行 `suanzu agent`，否则只应租给可信任的人";
     SERVER_ANSWERS: "{0} is ready", "{0} 已就绪";
     SERVER_FIX: "start one with `suanzu serve`, or name one with --url", "请用 `suanzu serve` 启动，或用 --url 指定";
     SERVER_NOT_READY: "{0} is not ready", "{0} 未就绪";
