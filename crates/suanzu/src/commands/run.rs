@@ -64,23 +64,46 @@ pub fn run(order: &Order, app: &App) -> Done {
     }
 }
 
+/// What is waited for: the last of the output, and the lease at rest.
+enum Over {
+    Output(Result<(), Failure>),
+    Lease(Result<Value, Failure>),
+}
+
 /// Shows the output until there is no more, and meanwhile each step. Gives the lease at rest.
-fn watch(lease: Value, mut follow: Follow, live: &Live, app: &App) -> Result<Value, Failure> {
+fn watch(lease: Value, mut follow: Follow, live: &Arc<Live>, app: &App) -> Result<Value, Failure> {
     let id = text_of(&lease["id"]);
-    let (say, rest) = mpsc::channel();
-    let beside = another(app);
+    let (say, over) = mpsc::channel();
+    let (say_too, live, of, beside, reading) = (say.clone(), Arc::clone(live), id.clone(), another(app), another(app));
+    // Whoever waits for them may have given up: then nobody is told.
     thread::spawn(move || {
-        // Whoever waited for it may have given up.
-        let _ = say.send(follow.until(lease, follow::AT_REST, Duration::MAX, &beside));
+        let _ = say.send(Over::Lease(follow.until(lease, follow::AT_REST, Duration::MAX, &beside)));
     });
-    let shown = attach(&id, live, app);
-    if shown.is_err() {
-        let _ = app.send(destroy(&id));
+    thread::spawn(move || {
+        let _ = say_too.send(Over::Output(attach(&of, &live, &reading)));
+    });
+    let (mut shown, mut rest) = (None, None);
+    loop {
+        // The output may be read slowly; a node that does not answer is not waited for.
+        let wait = if shown.is_some() { END } else { Duration::MAX };
+        match over.recv_timeout(wait) {
+            Ok(Over::Output(output)) => {
+                if output.is_err() {
+                    let _ = app.send(destroy(&id));
+                }
+                shown = Some(output);
+            }
+            Ok(Over::Lease(lease)) => rest = Some(lease?),
+            Err(_) => return Err(Failure::TimedOut(app.screen.language.fill(&p::RUN_NOT_GONE, &[&id]))),
+        }
+        match (shown.take(), rest.take()) {
+            // What did not start wrote nothing.
+            (None, Some(lease)) if lease["reason"] == "start_failed" => return Ok(lease),
+            // A workload can be over before its output was asked for: then its own end counts.
+            (Some(output), Some(lease)) => return output.or_else(|why| exit_code(&lease).map(|_| ()).ok_or(why)).map(|()| lease),
+            so_far => (shown, rest) = so_far,
+        }
     }
-    let lease = rest.recv_timeout(END).map_err(|_| Failure::TimedOut(app.screen.language.fill(&p::RUN_NOT_GONE, &[&id])))??;
-    // A workload can be over before its output was asked for: then its own end counts.
-    shown.or_else(|failure| if exit_code(&lease).is_some() { Ok(()) } else { Err(failure) })?;
-    Ok(lease)
 }
 
 /// Shows the output until there is no more.

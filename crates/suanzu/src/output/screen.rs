@@ -93,7 +93,7 @@ impl Screen {
     /// Says something beside the answer.
     pub fn note(&self, text: &str) {
         // A terminal that is gone must not keep anybody from ending what costs money.
-        let _ = writeln!(std::io::stderr(), "{text}");
+        let _ = std::io::stderr().write_all(format!("{text}\n").as_bytes());
     }
 
     /// Says a phrase beside the answer.
