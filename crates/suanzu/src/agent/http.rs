@@ -2,7 +2,7 @@
 
 use crate::{
     client::{Cause, Lost, Target},
-    language::Language,
+    language::{Language, phrases as p},
 };
 use drivers::{Uplink, UplinkError};
 use protocol::{Changes, Join, Joined, Poll, Problem, Report};
@@ -17,13 +17,14 @@ const SLACK: Duration = Duration::from_secs(15);
 pub struct Http {
     target: Target,
     client: Client,
+    language: Language,
 }
 
 impl Http {
-    /// An uplink to this server, with an agent's key.
-    pub fn new(target: Target) -> anyhow::Result<Http> {
+    /// An uplink to this server, with an agent's key; what is wrong for good is said in this language.
+    pub fn new(target: Target, language: Language) -> anyhow::Result<Http> {
         let client = target.http()?;
-        Ok(Http { target, client })
+        Ok(Http { target, client, language })
     }
 
     fn call<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize, wait: Duration) -> Result<T, UplinkError> {
@@ -42,7 +43,7 @@ impl Http {
             Ok(problem) if status.is_client_error() => Err(UplinkError::Refused(problem)),
             // Nobody of ours speaks there.
             Err(_) if status.as_u16() == 404 => {
-                Err(refused("no_server", 404, format!("{} is no Suanzu server", self.target.url)))
+                Err(refused("no_server", 404, self.language.fill(&p::NO_SERVER, &[&self.target.url])))
             }
             // A proxy's own page, or a server that is going down: the workloads run on, and the call is repeated.
             _ => Err(UplinkError::Unreachable(status.to_string())),
@@ -55,7 +56,7 @@ impl Http {
     fn lost(&self, lost: &Lost) -> UplinkError {
         match lost.cause {
             Cause::Other => UplinkError::Unreachable(lost.why.clone()),
-            _ => refused("no_server", 0, lost.explained(&self.target.url, Language::English)),
+            _ => refused("no_server", 0, lost.explained(&self.target.url, self.language)),
         }
     }
 }

@@ -91,7 +91,7 @@ fn serve(args: How, app: &App) -> Done {
         run_as: None,
         labels: [vec![format!("pool={}", args.pool)], args.label].concat(),
     };
-    let (setup, uplink) = (host(&settings, sessions)?, Http::new(target.clone())?);
+    let (setup, uplink) = (host(&settings, sessions)?, Http::new(target.clone(), app.screen.language)?);
     introduce(&uplink, &setup.join, &args.pool, app)?;
     let agent = Agent::start(setup, Arc::new(uplink))?;
     app.screen.say(&p::AGENT_RUNS, &[&node_name(), &target.url]);

@@ -196,6 +196,16 @@ mod tests {
     }
 
     #[test]
+    fn a_time_to_run_counts_from_when_the_call_is_made() {
+        let line = Line::try_parse_from("order --for 4s".split(' ')).unwrap();
+        let until = || line.order.call(&[]).unwrap().body.unwrap()["until"].as_str().unwrap().parse::<Time>().unwrap();
+        let (now, first) = (Time(jiff::Timestamp::now().as_millisecond()), until());
+        assert!(first.since(now) >= 4_000, "the clock is read when the call is made");
+        while Time(jiff::Timestamp::now().as_millisecond()).since(now) < 3 {}
+        assert!(until() > first, "and again for another call");
+    }
+
+    #[test]
     fn a_container_names_its_image_and_a_process_needs_none() {
         assert_eq!(body("--image busybox:1 -- sleep 1", &[])["workload"]["runtime"], json!({"container": "busybox:1"}));
         assert_eq!(body("--env A=b=c -- env", &[])["workload"]["env"], json!({"A": "b=c"}));

@@ -142,6 +142,7 @@ phrases! {
     NOT_TRUSTED: "the certificate of {0} is not trusted here ({1}); where the server made its own, copy <data>/tls/certificate.pem from it and give it with --ca FILE or SUANZU_CA", "{0} 的证书在此不受信任（{1}）；如服务使用自签名证书，请从其数据目录复制 tls/certificate.pem，并用 --ca 文件 或 SUANZU_CA 指定";
     SPEAKS_NO_TLS: "{0} does not speak TLS ({1}); write http:// if that is meant", "{0} 未启用 TLS（{1}）；如确需明文请使用 http://";
     SPEAKS_TLS: "{0} does not answer in plain HTTP ({1}); write https://, and --ca <data>/tls/certificate.pem where the server made its own certificate", "{0} 不以明文 HTTP 应答（{1}）；请使用 https://，自签名证书另加 --ca <数据目录>/tls/certificate.pem";
+    NO_SERVER: "{0} is no Suanzu server; name one with --join", "{0} 不是算租服务；请用 --join 指定";
     NEEDS_OPERATOR: "only the operator may do this", "仅运营方可执行此操作";
     DO_OPERATOR: "ask the operator, or use an operator's key", "请联系运营方，或使用运营方密钥";
     ALTERNATIVE: "instead:", "可改为：";
