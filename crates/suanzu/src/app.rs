@@ -5,7 +5,7 @@ use crate::{
     cli::Global,
     client::{Answer, Call, Client, Target},
     failure::Failure,
-    language::Language,
+    language::{Language, Phrase},
     output::{Column, Format, Screen},
 };
 use serde_json::Value;
@@ -37,12 +37,17 @@ impl App {
         let screen = Screen { format, ids_only: global.quiet, language, yes: global.yes };
         let client = Client::new(Target::resolve(&global.given())?, global.mode(), language);
         let wait_ms = global.wait.as_deref().map(ask::milliseconds).transpose().map_err(Failure::Usage)?;
-        Ok(App { screen, client, wait_ms, data: global.data.clone(), watch: global.watch })
+        Ok(App { screen, client, wait_ms, data: global.data(), watch: global.watch })
     }
 
     /// Somebody else's view: another screen, another server or key.
     pub fn before(&self, screen: Screen, client: Client) -> App {
         App { screen, client, wait_ms: self.wait_ms, data: self.data.clone(), watch: false }
+    }
+
+    /// Asks before something is done; nothing is asked where the call is only shown.
+    pub fn confirm(&self, question: &Phrase) -> Result<(), Failure> {
+        if self.client.only_shows() { Ok(()) } else { self.screen.confirm(question) }
     }
 
     /// Sends a call.
@@ -73,7 +78,8 @@ impl App {
         Ok(answer)
     }
 
-    fn shown(&self, call: Call, show: impl Fn(&Value) -> Result<(), Failure>) -> Done {
+    /// Reads and shows, again and again with `--watch` where it only reads.
+    pub fn shown(&self, call: Call, show: impl Fn(&Value) -> Result<(), Failure>) -> Done {
         let again = self.watch && call.method == reqwest::Method::GET;
         let mut last = None;
         loop {

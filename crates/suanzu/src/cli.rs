@@ -25,20 +25,20 @@ pub struct Cli {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Everywhere", group(ArgGroup::new("shown_only").args(["explain", "curl"])))]
 pub struct Global {
-    /// Address of the server
-    #[arg(long, global = true, env = "SUANZU_URL", value_name = "URL")]
+    /// Address of the server; else SUANZU_URL
+    #[arg(long, global = true, value_name = "URL")]
     pub url: Option<String>,
-    /// The key's secret
-    #[arg(long, global = true, env = "SUANZU_KEY", hide_env_values = true, value_name = "SECRET")]
+    /// The key's secret; else SUANZU_KEY
+    #[arg(long, global = true, value_name = "SECRET")]
     pub key: Option<String>,
     /// A context by name instead of the current one
     #[arg(long, global = true, value_name = "NAME")]
     pub context: Option<String>,
-    /// Certificate (PEM) of a server that made its own
-    #[arg(long, global = true, env = "SUANZU_CA", value_name = "FILE")]
+    /// Certificate (PEM) of a server that made its own; else SUANZU_CA
+    #[arg(long, global = true, value_name = "FILE")]
     pub ca: Option<PathBuf>,
-    /// The data folder of a server on this machine
-    #[arg(long, global = true, env = "SUANZU_DATA", value_name = "FOLDER")]
+    /// The data folder of a server on this machine; else SUANZU_DATA
+    #[arg(long, global = true, value_name = "FOLDER")]
     pub data: Option<PathBuf>,
     /// The tenant that the operator means
     #[arg(long, global = true, value_name = "ID")]
@@ -82,17 +82,28 @@ impl Global {
         }
     }
 
+    /// The data folder, where one is named.
+    pub fn data(&self) -> Option<PathBuf> {
+        self.data.clone().or_else(|| set("SUANZU_DATA").map(Into::into))
+    }
+
     /// What was said about the server.
     pub fn given(&self) -> Given {
         Given {
-            url: self.url.clone(),
-            key: self.key.clone(),
-            ca_file: self.ca.clone(),
+            url: self.url.clone().or_else(|| set("SUANZU_URL")),
+            key: self.key.clone().or_else(|| set("SUANZU_KEY")),
+            ca_file: self.ca.clone().or_else(|| set("SUANZU_CA").map(Into::into)),
             tenant: self.tenant.clone(),
             context: self.context.clone(),
-            data: self.data.clone(),
+            data: self.data(),
         }
     }
+}
+
+/// A variable of the environment; an empty one counts as none. The parser does not read them: what it reads it takes for
+/// typed, shows in usage lines, and shows no help for a bare noun.
+fn set(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 /// The nouns, and the few verbs that need none.

@@ -26,6 +26,12 @@ pub enum Failure {
     /// It did not happen in the time that was given.
     #[error("{0}")]
     TimedOut(String),
+    /// It will not pass by itself: an exit code, and what to do.
+    #[error("{1}")]
+    Final(u8, String),
+    /// Whoever was asked did not say yes.
+    #[error("nothing was done")]
+    Declined,
     /// Nothing was sent: the call was to be shown only.
     #[error("nothing was sent")]
     ShownOnly,
@@ -65,16 +71,28 @@ pub struct Problem {
     pub retryable: bool,
 }
 
-/// Exit codes, beside 0 and the child's own in `run` and `exec`.
-mod exit {
+/// Exit codes, beside 0 and the child's own in `run` and `exec`. They are documented in docs/operations.md.
+pub mod exit {
+    /// Everything that has no code of its own.
     pub const OTHER: u8 = 1;
+    /// The command line or the order makes no sense.
     pub const USAGE: u8 = 2;
+    /// There is no such thing.
     pub const NOT_FOUND: u8 = 3;
+    /// The key is none, or may not do it.
     pub const NOT_ALLOWED: u8 = 4;
+    /// There is no room.
     pub const NO_CAPACITY: u8 = 5;
+    /// Money or a limit does not allow it.
     pub const MONEY: u8 = 6;
+    /// It did not happen in the time that was given.
     pub const TIMED_OUT: u8 = 7;
+    /// Something else is in the way, such as its state.
     pub const CONFLICT: u8 = 8;
+    /// `run` came to the end that `--for` or `--until` set: what timeout(1) says.
+    pub const END_REACHED: u8 = 124;
+    /// `run` was interrupted: 128 + SIGINT, as shells say it.
+    pub const INTERRUPTED: u8 = 130;
 }
 
 impl Failure {
@@ -84,8 +102,9 @@ impl Failure {
             Failure::ShownOnly => 0,
             Failure::Usage(_) | Failure::Misused(_) => exit::USAGE,
             Failure::TimedOut(_) => exit::TIMED_OUT,
+            Failure::Final(code, _) => *code,
             Failure::Refused(problem) => problem.exit_code(),
-            Failure::Said(_) | Failure::Other(_) => exit::OTHER,
+            Failure::Declined | Failure::Said(_) | Failure::Other(_) => exit::OTHER,
         }
     }
 
@@ -93,10 +112,12 @@ impl Failure {
     pub fn explained(&self, language: Language) -> String {
         match self {
             Failure::ShownOnly => String::new(),
+            Failure::Declined => language.say(&phrases::NOTHING_DONE).into(),
             Failure::Usage(why) => format!("{}: {why}", language.say(&phrases::ERROR_USAGE)),
             Failure::Misused(why) => format!("{}: {}", language.say(&phrases::ERROR_USAGE), why.said(language)),
             Failure::Said(why) => format!("{}: {}", language.say(&phrases::ERROR), why.said(language)),
             Failure::TimedOut(why) => format!("{}: {why}", language.say(&phrases::ERROR_TIMEOUT)),
+            Failure::Final(_, why) => format!("{}: {why}", language.say(&phrases::ERROR)),
             Failure::Other(error) => format!("{}: {error:#}", language.say(&phrases::ERROR)),
             Failure::Refused(problem) => problem.explained(language),
         }
@@ -117,13 +138,13 @@ impl Problem {
     }
 
     fn explained(&self, language: Language) -> String {
-        let said = if self.detail.is_empty() { &self.title } else { &self.detail };
-        let mut text = format!("{}: {said}", self.code);
+        let mut text = format!("{}: {}", self.code, self.said(language));
         if let Some(advice) = self.advice() {
             let _ = write!(text, " → {}", language.say(advice));
         }
-        for error in &self.errors {
-            let _ = write!(text, "\n  {} {}", text_of(&error["pointer"]), text_of(&error["detail"]));
+        // One field is told of in the line itself.
+        for error in self.errors.iter().filter(|_| self.errors.len() > 1) {
+            let _ = write!(text, "\n  {}", of_field(error));
         }
         for reason in &self.reasons {
             let _ = write!(text, "\n  · {}", sentence(reason, language));
@@ -137,9 +158,24 @@ impl Problem {
         text
     }
 
+    fn said(&self, language: Language) -> String {
+        match self.errors.as_slice() {
+            [error] => of_field(error),
+            _ if self.needs_operator() => language.say(&phrases::NEEDS_OPERATOR).into(),
+            _ if self.detail.is_empty() => self.title.clone(),
+            _ => self.detail.clone(),
+        }
+    }
+
+    /// Above an admin there is the operator alone.
+    fn needs_operator(&self) -> bool {
+        self.code == "forbidden" && self.detail.ends_with("the role admin")
+    }
+
     fn advice(&self) -> Option<&'static crate::language::Phrase> {
         Some(match self.code.as_str() {
             "unauthenticated" => &phrases::DO_KEY,
+            "forbidden" if self.needs_operator() => &phrases::DO_OPERATOR,
             "forbidden" => &phrases::DO_ROLE,
             "not_found" => &phrases::DO_LIST,
             "no_capacity" | "queue_ahead" => &phrases::DO_WAIT,
@@ -155,6 +191,40 @@ impl Problem {
             _ => return None,
         })
     }
+}
+
+/// What is wrong with one field, by the option that sets it.
+fn of_field(error: &Value) -> String {
+    format!("{}: {}", option_of(&text_of(&error["pointer"])), text_of(&error["detail"]).replace("?tenant=", "--tenant "))
+        .trim_start_matches(": ")
+        .into()
+}
+
+/// The option or argument that sets this field of the API, or the field where none does.
+fn option_of(pointer: &str) -> String {
+    let named = match pointer {
+        "/size/cards" | "/size/share" | "/models" | "/card_memory_mib" => "--gpu",
+        "/size/share/compute" | "/size/share/memory_mib" => "--gpu",
+        "/size/servers" => "--server",
+        "/size" | "/size/units" | "/size/units/kind" | "/size/units/amount" => "--units, --cpu",
+        "/memory_mib" => "--memory",
+        "/labels" => "--label",
+        "/wait" => "--queue",
+        "/workload/runtime" | "/workload/runtime/container" => "--image",
+        "/workload/argv" => "COMMAND",
+        "/workload/env" => "--env",
+        "/workload/grace_ms" => "--grace",
+        "/until" | "/interval/until" => "--until, --for",
+        "/amount" => "AMOUNT",
+        "/limit" => "LIMIT",
+        "?limit" | "?page_token" => return pointer.trim_start_matches('?').into(),
+        "/cpu" | "/pool" | "/on_failure" | "/max_price" | "/name" | "/reason" | "/payment" | "/expires" | "/role" | "/user"
+        | "/project" | "/tenant" | "?tenant" | "?from" | "?until" | "?group_by" | "?state" | "?after" | "?tail" => {
+            return format!("--{}", pointer[1..].replace('_', "-"));
+        }
+        other => other,
+    };
+    named.into()
 }
 
 /// A reason or an alternative: text as it is, an object by its sentence or its fields.
@@ -199,6 +269,29 @@ mod tests {
         }
         assert_eq!(Failure::TimedOut(String::new()).exit_code(), 7);
         assert_eq!(Failure::Usage(String::new()).exit_code(), 2);
+        assert_eq!(Failure::Declined.exit_code(), 1);
+    }
+
+    #[test]
+    fn a_wrong_field_is_told_once_and_by_its_option() {
+        let body = |pointer: &str| {
+            json!({ "code": "invalid", "status": 422, "detail": format!("{pointer}: it is past"),
+            "errors": [{ "pointer": pointer, "detail": "it is past" }] })
+        };
+        for (pointer, option) in
+            [("/until", "--until, --for"), ("?tenant", "--tenant"), ("/max_price", "--max-price"), ("/x", "/x")]
+        {
+            let failure = Failure::Refused(Box::new(serde_json::from_value(body(pointer)).unwrap()));
+            assert_eq!(failure.explained(Language::English), format!("invalid: {option}: it is past"));
+        }
+    }
+
+    #[test]
+    fn an_admin_is_told_that_it_takes_the_operator() {
+        let detail = "this needs more than the role admin".into();
+        let problem = Problem { code: "forbidden".into(), status: 403, detail, ..Problem::default() };
+        let said = problem.explained(Language::English);
+        assert!(said.contains("operator") && !said.contains("admin"), "{said}");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! | [`ask`] | the grammar of asks, sizes and durations |
 //! | [`client`] | contexts and calls |
 //! | [`output`], [`language`], [`failure`] | tables and JSON, English and Chinese, exit codes |
+//! | [`interrupt`] | Ctrl-C, TERM, and a terminal that is closed |
 //! | [`serve`] | a server from a data folder: journal, engine, views, agents, HTTP |
 //! | [`agent`] | the loop around `drivers`, in this process or over HTTP |
 //! | [`bench`] | measurements that need all of it |
@@ -20,6 +21,7 @@ mod client;
 mod commands;
 mod demo;
 mod failure;
+mod interrupt;
 mod language;
 mod output;
 mod serve;

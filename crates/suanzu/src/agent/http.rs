@@ -1,6 +1,9 @@
 //! The way to a server over HTTP.
 
-use crate::client::Target;
+use crate::{
+    client::{Cause, Lost, Target},
+    language::{Language, phrases as p},
+};
 use drivers::{Uplink, UplinkError};
 use protocol::{Changes, Join, Joined, Poll, Problem, Report};
 use reqwest::blocking::Client;
@@ -14,17 +17,18 @@ const SLACK: Duration = Duration::from_secs(15);
 pub struct Http {
     target: Target,
     client: Client,
+    language: Language,
 }
 
 impl Http {
-    /// An uplink to this server, with an agent's key.
-    pub fn new(target: Target) -> anyhow::Result<Http> {
+    /// An uplink to this server, with an agent's key; what is wrong for good is said in this language.
+    pub fn new(target: Target, language: Language) -> anyhow::Result<Http> {
         let client = target.http()?;
-        Ok(Http { target, client })
+        Ok(Http { target, client, language })
     }
 
     fn call<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize, wait: Duration) -> Result<T, UplinkError> {
-        let unreachable = |error: reqwest::Error| UplinkError::Unreachable(error.to_string());
+        let unreachable = |error: reqwest::Error| self.lost(&Lost::of(&error));
         let url = format!("{}{path}", self.target.url.trim_end_matches('/'));
         let request = self.client.post(url).json(body).timeout(wait + SLACK);
         let request = request.bearer_auth(self.target.key.as_deref().unwrap_or_default());
@@ -37,10 +41,28 @@ impl Http {
         }
         match serde_json::from_slice::<Problem>(&bytes) {
             Ok(problem) if status.is_client_error() => Err(UplinkError::Refused(problem)),
+            // Nobody of ours speaks there.
+            Err(_) if status.as_u16() == 404 => {
+                Err(refused("no_server", 404, self.language.fill(&p::NO_SERVER, &[&self.target.url])))
+            }
             // A proxy's own page, or a server that is going down: the workloads run on, and the call is repeated.
             _ => Err(UplinkError::Unreachable(status.to_string())),
         }
     }
+}
+
+impl Http {
+    /// What mends itself is waited for; what does not is a refusal, of the server by us.
+    fn lost(&self, lost: &Lost) -> UplinkError {
+        match lost.cause {
+            Cause::Other => UplinkError::Unreachable(lost.why.clone()),
+            _ => refused("no_server", 0, lost.explained(&self.target.url, self.language)),
+        }
+    }
+}
+
+fn refused(code: &str, status: u16, title: String) -> UplinkError {
+    UplinkError::Refused(Problem { code: code.into(), status, title, detail: String::new(), retryable: false })
 }
 
 impl Uplink for Http {

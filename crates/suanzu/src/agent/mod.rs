@@ -10,11 +10,12 @@ mod sessions;
 pub use host::{Own, capabilities, host, node_name};
 pub use http::Http;
 pub use local::Local;
+pub use poller::pauses;
 pub use sessions::Sessions;
 
 use drivers::{Driver, Failure, Pace, Uplink, UplinkError};
 use engine::Clock;
-use poller::{Note, Poller, pauses};
+use poller::{Note, Poller};
 use protocol::{Changes, Join, Joined, SessionOpen};
 use std::{
     sync::{

@@ -42,8 +42,13 @@ impl Sessions {
                 driver.logs(session.instance, LogRequest { follow: *follow, tail: *tail }).map(Opened::Reader)
             }
         };
+        let is_output = matches!(session.kind, SessionKind::Logs { .. });
         let opened = match opened {
-            Err(_) if patient && matches!(session.kind, SessionKind::Logs { .. }) => return Some(session),
+            Err(_) if patient && is_output => return Some(session),
+            Err(failure) if is_output => {
+                tracing::warn!(instance = %session.instance, %failure, "its output cannot be read");
+                Opened::Reader(Box::new(std::io::empty()))
+            }
             Err(failure) => Opened::Nothing(failure.to_string()),
             Ok(opened) => opened,
         };

@@ -83,7 +83,9 @@ fn nominal(gb: &str, memory_mib: u32) -> bool {
 impl FromStr for Gpu {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("'{text}' names no cards: write A100:8, H100:80GB:2, gpu>=24GB or A100:0.25,20GB");
+        let wrong = || {
+            format!("'{text}' names no cards: write A100:8, H100:80GB:2, 'gpu>=24GB' (quoted, for the shell) or A100:0.25,20GB")
+        };
         let mut words = text.split(':').map(str::trim);
         let first = words.next().filter(|word| !word.is_empty()).ok_or_else(wrong)?;
         let rest: Vec<&str> = words.collect();

@@ -3,22 +3,24 @@
 
 mod call;
 mod context;
+mod lost;
 mod shown;
 pub mod socket;
 mod target;
 
 pub use call::{Answer, Call};
 pub use context::{Context, Contexts};
+pub use lost::{Cause, Lost};
 pub use target::{Given, Target};
 
 use crate::{
     failure::{Failure, Problem},
-    language::{Language, phrases},
+    language::Language,
 };
 use anyhow::{Context as _, anyhow};
 use backon::{BlockingRetryable, ExponentialBuilder};
 use reqwest::blocking::{Client as Http, RequestBuilder, Response};
-use std::{cell::OnceCell, time::Duration};
+use std::{cell::OnceCell, io::Write, time::Duration};
 
 /// What is done with calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +61,8 @@ impl Client {
     pub fn send(&self, call: Call) -> Result<Answer, Failure> {
         let call = self.for_tenant(call);
         self.show(&call)?;
-        let send = || self.answered(&call);
+        let http = self.http()?;
+        let send = || self.answered(http, &call);
         // A refused connection is told at once; an answer lost on the way is asked for again where that is harmless.
         let lost = |failure: &Lost| call.may_be_repeated() && !failure.refused;
         let pace = ExponentialBuilder::default().with_min_delay(Duration::from_millis(200)).with_max_times(3);
@@ -71,7 +74,7 @@ impl Client {
     pub fn stream(&self, call: Call) -> Result<Response, Failure> {
         let call = self.for_tenant(call).lasting(None);
         self.show(&call)?;
-        checked(self.answered(&call).map_err(|lost| self.unreachable(&lost))?)
+        checked(self.answered(self.http()?, &call).map_err(|lost| self.unreachable(&lost))?)
     }
 
     fn for_tenant(&self, call: Call) -> Call {
@@ -93,14 +96,13 @@ impl Client {
     }
 
     fn print(&self, text: &str) -> Result<(), Failure> {
-        println!("{text}");
+        // Whoever reads it may have seen enough.
+        let _ = writeln!(std::io::stdout(), "{text}");
         Err(Failure::ShownOnly)
     }
 
-    fn answered(&self, call: &Call) -> Result<Response, Lost> {
-        let http = self.http().map_err(|error| Lost { refused: true, why: format!("{error:#}") })?;
-        let request = self.request(http, call);
-        request.send().map_err(|error| Lost { refused: error.is_connect(), why: deepest(&error) })
+    fn answered(&self, http: &Http, call: &Call) -> Result<Response, Lost> {
+        self.request(http, call).send().map_err(|error| Lost::of(&error))
     }
 
     fn request(&self, http: &Http, call: &Call) -> RequestBuilder {
@@ -127,25 +129,8 @@ impl Client {
     }
 
     fn unreachable(&self, lost: &Lost) -> Failure {
-        Failure::Other(anyhow!(self.language.fill(&phrases::UNREACHABLE, &[&self.target.url, &lost.why])))
+        Failure::Other(anyhow!(lost.explained(&self.target.url, self.language)))
     }
-}
-
-/// No answer came.
-#[derive(Debug)]
-struct Lost {
-    /// No connection was made: nothing was sent.
-    refused: bool,
-    why: String,
-}
-
-/// The innermost cause: the outer ones only say that a request failed.
-fn deepest(error: &dyn std::error::Error) -> String {
-    let mut cause = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    cause.to_string()
 }
 
 fn checked(response: Response) -> Result<Response, Failure> {

@@ -62,8 +62,10 @@ impl Target {
     pub fn http(&self) -> anyhow::Result<Http> {
         let mut builder = Http::builder().user_agent(concat!("suanzu/", env!("CARGO_PKG_VERSION")));
         if let Some(file) = &self.ca_file {
-            let pem = fs::read(file).with_context(|| format!("reading the certificate {}", file.display()))?;
-            let certificate = reqwest::Certificate::from_pem(&pem).context("the certificate is no PEM")?;
+            let pem = fs::read(file)
+                .with_context(|| format!("reading {}, the certificate that --ca or SUANZU_CA names", file.display()))?;
+            let certificate =
+                reqwest::Certificate::from_pem(&pem).with_context(|| format!("{} is no certificate in PEM", file.display()))?;
             builder = builder.tls_certs_only([certificate]);
         }
         builder.build().context("setting up HTTP")

@@ -2,15 +2,17 @@
 
 use super::serve::log_to_stderr;
 use crate::{
-    agent::{Agent, Http, Own, Sessions, host, node_name},
+    agent::{Agent, Http, Own, Sessions, host, node_name, pauses},
     app::{App, Done},
     client::{Call, Target},
-    failure::Failure,
+    failure::{Failure, exit},
     language::phrases as p,
     output::{Column, Show},
 };
 use clap::Subcommand;
+use drivers::{Uplink, UplinkError};
 use etcetera::BaseStrategy;
+use protocol::{Join, Problem};
 use serde_json::json;
 use std::{path::PathBuf, process::ExitCode, sync::Arc, thread};
 use tokio::signal::unix::{SignalKind, signal};
@@ -89,7 +91,9 @@ fn serve(args: How, app: &App) -> Done {
         run_as: None,
         labels: [vec![format!("pool={}", args.pool)], args.label].concat(),
     };
-    let agent = Agent::start(host(&settings, sessions)?, Arc::new(Http::new(target.clone())?))?;
+    let (setup, uplink) = (host(&settings, sessions)?, Http::new(target.clone(), app.screen.language)?);
+    introduce(&uplink, &setup.join, &args.pool, app)?;
+    let agent = Agent::start(setup, Arc::new(uplink))?;
     app.screen.say(&p::AGENT_RUNS, &[&node_name(), &target.url]);
     let stop = agent.stopper();
     let signals = runtime.handle().clone();
@@ -105,6 +109,37 @@ fn serve(args: How, app: &App) -> Done {
     });
     agent.join();
     Ok(ExitCode::SUCCESS)
+}
+
+/// Joins for the first time. What may pass is waited for; what will not pass by itself ends the agent before it runs.
+fn introduce(uplink: &impl Uplink, join: &Join, pool: &str, app: &App) -> Result<(), Failure> {
+    for pause in pauses() {
+        match uplink.join(join) {
+            Ok(_) => return Ok(()),
+            Err(UplinkError::Refused(problem)) if is_final(&problem) => return Err(told(&problem, pool, app)),
+            Err(error) => tracing::warn!(%error, "cannot join yet"),
+        }
+        thread::sleep(pause);
+    }
+    Ok(())
+}
+
+/// Another version or other cards may be put right at the server while we wait; these may not.
+fn is_final(problem: &Problem) -> bool {
+    matches!(problem.status, 401 | 403 | 404 | 422) || problem.code == "no_server"
+}
+
+fn told(problem: &Problem, pool: &str, app: &App) -> Failure {
+    let language = app.screen.language;
+    let (code, text) = match (problem.code.as_str(), problem.status) {
+        ("no_server", _) => (exit::OTHER, problem.title.clone()),
+        (_, 401) => (exit::NOT_ALLOWED, language.say(&p::AGENT_KEY_UNKNOWN).into()),
+        (_, 403) => (exit::NOT_ALLOWED, language.say(&p::AGENT_KEY_IS_NONE).into()),
+        (_, 404) if problem.detail.contains("pool") => (exit::NOT_FOUND, language.fill(&p::AGENT_NO_POOL, &[pool])),
+        (_, 404) => (exit::NOT_FOUND, problem.detail.clone()),
+        _ => (exit::USAGE, problem.detail.clone()),
+    };
+    Failure::Final(code, text)
 }
 
 fn default_state() -> Result<PathBuf, Failure> {

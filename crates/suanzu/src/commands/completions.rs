@@ -1,6 +1,9 @@
 //! `suanzu completions`: what a shell needs to complete words.
 
-use crate::{app::Done, cli::Cli};
+use crate::{
+    app::{App, Done},
+    cli::Cli,
+};
 use clap::CommandFactory;
 use clap_complete::Shell;
 use std::process::ExitCode;
@@ -13,7 +16,10 @@ pub struct Args {
 }
 
 /// Carries it out.
-pub fn run(args: &Args) -> Done {
-    clap_complete::generate(args.shell, &mut Cli::command(), "suanzu", &mut std::io::stdout());
+pub fn run(args: &Args, app: &App) -> Done {
+    // Written at once: the generator panics where its reader leaves early, as `head` does.
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "suanzu", &mut script);
+    app.screen.write(&String::from_utf8_lossy(&script))?;
     Ok(ExitCode::SUCCESS)
 }

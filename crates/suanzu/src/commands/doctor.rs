@@ -150,9 +150,13 @@ fn free_mib(folder: &Path) -> Option<u64> {
 /// What this machine can do for a lease.
 fn here(app: &App) -> Result<Vec<Finding>, Failure> {
     let found = agent::capabilities(app.data.as_deref().unwrap_or(Path::new(".")))?;
-    let config = app.data.as_deref().and_then(|data| Config::load(None, data).ok()).unwrap_or_default();
-    let user = user(&config, rustix::process::geteuid().is_root(), app.screen.language);
-    Ok(found.into_iter().map(capability).chain(user).collect())
+    let config = app.data.as_deref().map_or_else(|| Ok(Config::default()), |data| Config::load(None, data));
+    let config = config.and_then(|config| config.check().map(|()| config));
+    let configured = match config {
+        Ok(config) => user(&config, rustix::process::geteuid().is_root(), app.screen.language),
+        Err(error) => Some(Finding::wrong(&p::CHECK_CONFIG, format!("{error:#}").trim_end().replace('\n', " "), &p::CONFIG_FIX)),
+    };
+    Ok(found.into_iter().map(capability).chain(configured).collect())
 }
 
 /// Who process leases are: said where it is root.

@@ -100,12 +100,23 @@ fn a_wallet() {
 
 #[test]
 fn a_receipt() {
+    let exact = || json!({ "amount": "0.086681", "currency": "CNY", "ticks": "28084725000000000" });
     let line = json!({
         "kind": "charged", "from": "2026-05-01T01:00:02.250Z", "until": "2026-05-01T01:01:25.464Z", "seconds": "83.214",
-        "sku": "card/A100-80GB", "quantity": "0.25", "unit_price": "15", "amount": cny("0.086681"), "seq": 17,
+        "sku": "card/A100-80GB", "quantity": "0.25", "unit_price": "15", "amount": exact(), "seq": 17,
     });
-    let whole = json!({ "lease": { "id": "lease-7", "reason": "stopped" }, "lines": [line], "total": cny("0.086681"), "runs": 1, "reason": "you stopped it" });
+    let whole = json!({ "lease": { "id": "lease-7", "reason": "stopped" }, "lines": [line], "total": exact(), "runs": 1, "reason": "you stopped it" });
     let screen = |language| Screen { format: Format::Table, ids_only: false, language, yes: false };
     let spoken = |language| receipt::for_people(&whole, &screen(language));
+    insta::assert_snapshot!(format!("{}\n\n{}", spoken(Language::English), spoken(Language::Chinese)));
+}
+
+#[test]
+fn a_receipt_of_what_still_runs() {
+    let lease =
+        json!({ "id": "lease-7", "state": "running", "cost_so_far": cny("0.012345"), "as_of": "2026-05-01T01:00:05.000Z" });
+    let receipt = json!({ "lease": lease, "lines": [], "total": cny("0.000000"), "runs": 1, "reason": null });
+    let screen = |language| Screen { format: Format::Table, ids_only: false, language, yes: false };
+    let spoken = |language| receipt::for_people(&receipt, &screen(language));
     insta::assert_snapshot!(format!("{}\n\n{}", spoken(Language::English), spoken(Language::Chinese)));
 }

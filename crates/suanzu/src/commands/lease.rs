@@ -28,7 +28,7 @@ pub enum Verb {
     },
     /// Show one lease, with its cost so far
     Show(Which),
-    /// End the workload, keep the lease and its storage
+    /// End the workload and its charge; the lease may be started again, its files and output are deleted
     Stop(Which),
     /// Start a stopped lease again
     Start {
@@ -158,7 +158,13 @@ pub fn run(verb: Verb, app: &App) -> Done {
         Verb::Logs { which, follow, tail } => {
             let call = Call::get(which.path("/logs")).query("follow", follow.to_string());
             let mut output = app.client.stream(call.maybe("tail", tail.map(|n| n.to_string())))?;
-            std::io::copy(&mut output, &mut std::io::stdout())?;
+            match std::io::copy(&mut output, &mut std::io::stdout()) {
+                // Whoever reads us has seen enough, as `head` has.
+                Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
+                copied => {
+                    copied?;
+                }
+            }
             Ok(ExitCode::SUCCESS)
         }
         Verb::Exec(args) => exec::run(&args, app),
@@ -168,17 +174,14 @@ pub fn run(verb: Verb, app: &App) -> Done {
 }
 
 fn create(order: &Order, app: &App) -> Done {
-    let Some(call) = quote::agreed(order, app)? else { return Ok(ExitCode::SUCCESS) };
-    let lease = app.send(call)?.body;
+    let lease = app.send(quote::agreed(order, app)?)?.body;
     let lease = follow::asked_for(lease, follow::READY, app)?;
     app.screen.object(&lease, SHEET)?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn change(which: &Which, verb: &str, body: Value, question: Option<&Phrase>, app: &App) -> Done {
-    if !app.client.only_shows() && !question.map_or(Ok(true), |question| app.screen.confirm(question))? {
-        return Ok(ExitCode::SUCCESS);
-    }
+    question.map_or(Ok(()), |question| app.confirm(question))?;
     let lease = app.send(Call::post(which.path(verb)).body(body))?.body;
     let lease = match goal(verb) {
         Some(goal) => follow::asked_for(lease, goal, app)?,

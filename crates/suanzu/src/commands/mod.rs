@@ -29,6 +29,7 @@ pub mod run;
 pub mod serve;
 pub mod settings;
 pub mod simulate;
+pub mod statement;
 pub mod tenant;
 pub mod usage;
 pub mod user;
@@ -69,6 +70,6 @@ pub fn run(command: Command, app: &App) -> Done {
         Command::Demo(args) => demo::run(&args, app),
         Command::Bench(verb) => bench::run(&verb, app),
         Command::Simulate(verb) => simulate::run(&verb, app),
-        Command::Completions(args) => completions::run(&args),
+        Command::Completions(args) => completions::run(&args, app),
     }
 }

@@ -7,7 +7,6 @@ use crate::{
     output::{Column, Show},
 };
 use clap::Subcommand;
-use std::process::ExitCode;
 use units::NodeId;
 
 /// What can be done with nodes.
@@ -56,8 +55,10 @@ pub fn run(verb: &Verb, app: &App) -> Done {
         Verb::Show(Which { node }) => app.object(Call::get(format!("/v1/nodes/{node}")), COLUMNS),
         Verb::Drain(which) => mark(*which, "drain", app),
         Verb::Return(which) => mark(*which, "return", app),
-        Verb::Lose(which) if app.client.only_shows() || app.screen.confirm(&p::ASK_LOSE)? => mark(*which, "lose", app),
-        Verb::Lose(_) => Ok(ExitCode::SUCCESS),
+        Verb::Lose(which) => {
+            app.confirm(&p::ASK_LOSE)?;
+            mark(*which, "lose", app)
+        }
         Verb::Remove(which) => mark(*which, "remove", app),
     }
 }

@@ -14,7 +14,7 @@ use units::Time;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Order", group(ArgGroup::new("size").args(["server", "units"])))]
 pub struct Order {
-    /// Cards: A100:8, H100:80GB:2, gpu>=24GB, or a share of one A100:0.25,20GB; several models by repeating it
+    /// Cards: A100:8, H100:80GB:2, 'gpu>=24GB', or a share of one A100:0.25,20GB; several models by repeating it
     #[arg(long, value_name = "CARDS")]
     pub gpu: Vec<Gpu>,
     /// Whole servers, of the model named by --gpu if there is one
@@ -73,10 +73,10 @@ fn pair(text: &str) -> Result<(String, String), String> {
 }
 
 impl Order {
-    /// The call that orders it.
-    pub fn call(&self, app: &App) -> Result<Call, Failure> {
-        let models = self.models(app)?;
-        Ok(Call::post("/v1/leases").of_tenant().body(self.body(&models, now()?)?))
+    /// The call that orders it, of these models. `--for` counts from now on.
+    pub fn call(&self, models: &[String]) -> Result<Call, Failure> {
+        let now = Time(jiff::Timestamp::now().as_millisecond());
+        Ok(Call::post("/v1/leases").of_tenant().body(self.body(models, now)?))
     }
 
     /// The body of the order.
@@ -120,7 +120,7 @@ impl Order {
 
     /// The fleet's models that the cards' names mean, as far as they are on offer. A name that means none is passed on: the
     /// server says what there is.
-    fn models(&self, app: &App) -> Result<Vec<String>, Failure> {
+    pub fn models(&self, app: &App) -> Result<Vec<String>, Failure> {
         let named: Vec<&Gpu> = self.gpu.iter().filter(|gpu| gpu.card.name().is_some()).collect();
         if named.is_empty() {
             return Ok(Vec::new());
@@ -151,11 +151,6 @@ fn without_nulls(value: Value) -> Value {
         Value::Object(fields) => fields.into_iter().filter(|(_, value)| !value.is_null()).collect(),
         other => other,
     }
-}
-
-fn now() -> Result<Time, Failure> {
-    let now = jiff::Timestamp::now();
-    Ok(Time(now.as_millisecond()))
 }
 
 #[cfg(test)]
@@ -198,6 +193,16 @@ mod tests {
         assert_eq!(body["until"], "1970-01-01T02:00:00.000Z");
         assert_eq!(body["workload"]["argv"], json!(["python", "train.py"]));
         assert_eq!(body.get("max_price"), None);
+    }
+
+    #[test]
+    fn a_time_to_run_counts_from_when_the_call_is_made() {
+        let line = Line::try_parse_from("order --for 4s".split(' ')).unwrap();
+        let until = || line.order.call(&[]).unwrap().body.unwrap()["until"].as_str().unwrap().parse::<Time>().unwrap();
+        let (now, first) = (Time(jiff::Timestamp::now().as_millisecond()), until());
+        assert!(first.since(now) >= 4_000, "the clock is read when the call is made");
+        while Time(jiff::Timestamp::now().as_millisecond()).since(now) < 3 {}
+        assert!(until() > first, "and again for another call");
     }
 
     #[test]

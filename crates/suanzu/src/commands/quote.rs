@@ -25,28 +25,28 @@ pub const COLUMNS: &[Column] = &[
 
 /// Carries it out.
 pub fn run(order: &Order, app: &App) -> Done {
-    let quote = app.send(order.call(app)?.query("validate_only", "true"))?.body;
+    let quote = app.send(order.call(&order.models(app)?)?.query("validate_only", "true"))?.body;
     app.screen.object(&quote, COLUMNS)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Shows price, hold and place of an order, and asks. Gives the call to send, or nothing where the answer was no.
-pub fn agreed(order: &Order, app: &App) -> Result<Option<Call>, Failure> {
-    let call = order.call(app)?;
+/// Shows price, hold and place of an order, and asks. Gives the call to send.
+pub fn agreed(order: &Order, app: &App) -> Result<Call, Failure> {
     if app.client.only_shows() {
-        return Ok(Some(call));
+        return order.call(&order.models(app)?);
     }
+    app.screen.can_confirm()?;
+    let models = order.models(app)?;
+    let call = order.call(&models)?;
     let quote = app.send(call.clone().query("validate_only", "true"))?.body;
     if quote["state"].is_null() {
         // The order itself is refused in full, with reasons and what would fit.
-        return Ok(Some(call));
+        return Ok(call);
     }
     tell(&quote, app);
-    let agreed = app.screen.confirm(&p::ASK_RENT)?;
-    if !agreed {
-        app.screen.say(&p::NOTHING_RENTED, &[]);
-    }
-    Ok(agreed.then_some(call))
+    app.screen.confirm(&p::ASK_RENT)?;
+    // Made anew: `--for` counts from here, not from before the answer.
+    order.call(&models)
 }
 
 /// Says price, hold and place.

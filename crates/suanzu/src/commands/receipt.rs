@@ -6,7 +6,7 @@ use crate::{
     client::Call,
     failure::Failure,
     language::{Language, phrases as p, word},
-    output::{Column, Format, Screen, Show, money, table, text_of},
+    output::{Column, Format, Screen, Show, add_up, money, money_to, places, table, text_of},
 };
 use anyhow::Context as _;
 use serde_json::{Value, json};
@@ -54,14 +54,27 @@ pub fn show(receipt: &Value, screen: &Screen) -> Result<(), Failure> {
 
 /// The receipt as people read it.
 pub fn for_people(receipt: &Value, screen: &Screen) -> String {
-    let language = screen.language;
-    let lines = table(&json!({ "items": receipt["lines"] }), LINES, language, None);
-    let total = language.fill(&p::RECEIPT_TOTAL, &[&text_of(&receipt["lease"]["id"]), &money(&receipt["total"])]);
+    let (language, lease) = (screen.language, &receipt["lease"]);
+    let mut rows = receipt["lines"].as_array().cloned().unwrap_or_default();
+    add_up(&mut rows, "/amount");
+    let decimals = rows.iter().map(|row| &row["amount"]).chain([&receipt["total"]]).map(places).max().unwrap_or(0);
+    let lines = if rows.is_empty() { String::new() } else { table(&json!({ "items": rows }), LINES, language, None) + "\n" };
+    let (id, total) = (text_of(&lease["id"]), money_to(&receipt["total"], decimals));
+    let still = match lease["state"].as_str() {
+        Some("running") => Some((&p::RECEIPT_RUNS, vec![id.clone(), money(&lease["cost_so_far"]), text_of(&lease["as_of"])])),
+        Some("queued" | "starting") => Some((&p::RECEIPT_NOT_YET, vec![id.clone()])),
+        _ => None,
+    };
+    if let Some((phrase, values)) = still {
+        let said = language.fill(phrase, &values.iter().map(String::as_str).collect::<Vec<_>>());
+        return format!("{lines}{}\n{said}", language.fill(&p::RECEIPT_POSTED, &[&id, &total]));
+    }
+    let total = language.fill(&p::RECEIPT_TOTAL, &[&id, &total]);
     // The server's sentence is English; the reason itself is a word that we know.
     let reason = match language {
         Language::English => text_of(&receipt["reason"]),
-        Language::Chinese => word(language, &text_of(&receipt["lease"]["reason"])),
+        Language::Chinese => word(language, &text_of(&lease["reason"])),
     };
     let why = if reason.is_empty() { String::new() } else { format!("\n{}", language.fill(&p::RECEIPT_REASON, &[&reason])) };
-    format!("{lines}\n{total}{why}")
+    format!("{lines}{total}{why}")
 }

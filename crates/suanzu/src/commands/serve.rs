@@ -2,7 +2,7 @@
 
 use crate::{
     app::{App, Done},
-    failure::Failure,
+    failure::{Failure, exit},
     language::phrases as p,
     serve::{Config, Server, Simulated},
 };
@@ -39,8 +39,8 @@ pub fn run(args: &Args, app: &App) -> Done {
     let data = app.data.clone().map_or_else(default_data, Ok)?;
     let config = configured(args, Config::load(args.config.as_deref(), &data)?);
     log_to_stderr(args.log_json);
-    let server = Server::start(&data, &config)?;
-    announce(&server, app);
+    let server = Server::start(&data, &config).map_err(|error| in_words(error, &config, app))?;
+    announce(&server, &config, app);
     server.until_stopped(async {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
@@ -63,9 +63,23 @@ fn configured(args: &Args, config: Config) -> Config {
     config
 }
 
-fn announce(server: &Server, app: &App) {
+fn in_words(error: anyhow::Error, config: &Config, app: &App) -> Failure {
+    let taken = |cause: &std::io::Error| cause.kind() == std::io::ErrorKind::AddrInUse;
+    if error.chain().filter_map(|cause| cause.downcast_ref()).any(taken) {
+        return Failure::Final(exit::OTHER, app.screen.language.fill(&p::PORT_TAKEN, &[&config.listen.to_string()]));
+    }
+    Failure::Other(error)
+}
+
+fn announce(server: &Server, config: &Config, app: &App) {
     let screen = &app.screen;
     screen.say(&p::SERVING, &[&server.target().url, &server.data().display().to_string()]);
+    if let Some(certificate) = &server.target().ca_file {
+        screen.say(&p::SERVING_CERTIFICATE, &[&certificate.display().to_string()]);
+    }
+    if !config.listen.ip().is_loopback() && server.target().url.starts_with("http://") {
+        screen.say(&p::SERVING_PLAIN, &[&config.listen.to_string()]);
+    }
     if let Some(secret) = server.first_secret() {
         screen.say(&p::FIRST_KEY, &[secret]);
     }

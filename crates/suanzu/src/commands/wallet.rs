@@ -1,5 +1,6 @@
 //! `suanzu wallet`: what is there, what is held, what came and went.
 
+use super::statement;
 use crate::{
     app::{App, Done},
     client::Call,
@@ -82,18 +83,11 @@ const PAYMENT: &[Column] = &[
     Column::new(&p::AVAILABLE, "/wallet/available", Show::Money),
 ];
 
-const POSTINGS: &[Column] = &[
-    Column::new(&p::TIME, "/time", Show::Time),
-    Column::new(&p::KIND, "/kind", Show::Text),
-    Column::new(&p::LEASE, "/lease", Show::Text),
-    Column::new(&p::CHANGE, "/change", Show::Money),
-];
-
 /// Carries it out.
 pub fn run(verb: &Verb, app: &App) -> Done {
     let call = match verb {
         Verb::Show => Call::get("/v1/wallet").of_tenant(),
-        Verb::Statement => return app.list(Call::get("/v1/wallet/statement").of_tenant(), POSTINGS),
+        Verb::Statement => return statement::run(app),
         Verb::TopUp { payment } => top_up(tenant(app)?, payment),
         Verb::Pay { payment: Payment { payment, amount } } => {
             Call::post("/v1/wallet/payments").of_tenant().body(json!({ "payment": payment, "amount": amount }))

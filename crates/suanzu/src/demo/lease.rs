@@ -1,14 +1,15 @@
 //! The demo's lease: quoted, ordered, watched while its cost runs, stopped, and billed.
 
-use super::{interrupt::Interrupt, world::World};
+use super::world::World;
 use crate::{
     app::App,
     ask,
     client::Call,
     commands::{follow, order::Order, quote, receipt},
     failure::Failure,
+    interrupt::Interrupt,
     language::phrases as p,
-    output::{money, text_of},
+    output::{money_to, text_of},
 };
 use anyhow::{Context as _, anyhow};
 use serde_json::{Value, json};
@@ -35,7 +36,7 @@ pub fn play(world: &World, interrupt: &Interrupt) -> Result<Value, Failure> {
         argv,
         ..Order::default()
     };
-    let call = order.call(tenant)?;
+    let call = order.call(&order.models(tenant)?)?;
     tenant.screen.say(&p::DEMO_QUOTE, &[]);
     quote::tell(&tenant.send(call.clone().query("validate_only", "true"))?.body, tenant);
     let lease = tenant.send(call)?.body;
@@ -64,7 +65,7 @@ fn watch(id: &str, tenant: &App, interrupt: &Interrupt) -> Result<(), Failure> {
         let logs = tenant.send(Call::get(format!("/v1/leases/{id}/logs")).query("tail", "1"))?.body;
         let ran = ask::spoken(i64::try_from(began.elapsed().as_millis()).unwrap_or(i64::MAX));
         let wrote = logs.as_str().unwrap_or_default().trim();
-        tenant.screen.say(&p::DEMO_COST, &[&format!("{ran:>6}"), &money(&lease["cost_so_far"]), wrote]);
+        tenant.screen.say(&p::DEMO_COST, &[&format!("{ran:>6}"), &money_to(&lease["cost_so_far"], follow::PLACES), wrote]);
     }
     Ok(())
 }

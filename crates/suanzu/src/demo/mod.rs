@@ -3,7 +3,6 @@
 //! This machine is a real pool; beside it stand simulated servers, marked as such wherever they are listed.
 
 mod curtain;
-mod interrupt;
 mod lease;
 mod sums;
 mod work;
@@ -11,9 +10,8 @@ mod world;
 
 pub use work::work;
 
-use crate::{app::App, failure::Failure, language::phrases as p};
+use crate::{app::App, failure::Failure, interrupt::Interrupt, language::phrases as p};
 use curtain::Curtain;
-use interrupt::Interrupt;
 use std::net::SocketAddr;
 use world::World;
 

@@ -13,13 +13,16 @@ pub fn translate(command: Command, language: Language) -> Command {
 
 fn translated(command: Command) -> Command {
     let help = Arg::new("help").short('h').long("help").action(ArgAction::Help).help("显示帮助").help_heading("选项");
+    let version = Arg::new("version").short('V').long("version").action(ArgAction::Version).help("显示版本").help_heading("选项");
     let has_children = command.has_subcommands();
     let about = command.get_about().and_then(|about| chinese(&about.to_string()));
     let mut command = command
         .mut_args(argument)
         .disable_help_flag(true)
+        .disable_version_flag(true)
         .disable_help_subcommand(true)
         .arg(help)
+        .arg(version)
         .help_template("{about}\n\n用法：{usage}\n\n{all-args}")
         .mut_subcommands(translated);
     if has_children {
@@ -75,6 +78,13 @@ mod tests {
         assert!(missing.is_empty(), "without a Chinese text: {missing:#?}");
         let unused: Vec<_> = HELP.iter().filter(|(en, _)| !found.iter().any(|text| text == en)).collect();
         assert!(unused.is_empty(), "of no English text: {unused:#?}");
+    }
+
+    #[test]
+    fn chinese_help_has_no_english_heading() {
+        let mut command = translate(Cli::command(), Language::Chinese);
+        let help = command.render_long_help().to_string();
+        assert!(help.contains("--version") && !help.contains("Options"), "{help}");
     }
 
     #[test]

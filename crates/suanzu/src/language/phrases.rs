@@ -18,7 +18,8 @@ phrases! {
     AGENT: "AGENT", "节点代理";
     BILLS: "BILLS WORKED OUT AGAIN", "重新核算的账单";
     BROKEN: "BROKEN", "出错";
-    CHANGE: "CHANGE", "变动";
+    CHANGE: "CHANGE OF BALANCE", "可用余额变动";
+    NOTE: "NOTE", "备注";
     CLOSED: "CLOSED", "已关闭";
     INSTEAD: "INSTEAD", "可改为";
     KEY: "KEY", "密钥编号";
@@ -121,11 +122,12 @@ phrases! {
     IS_SIMULATED: "SIMULATED", "模拟";
 
     // Questions and what is said around them.
-    ASK_DESTROY: "Destroy ends the lease for good, with all that it holds. Go on?", "销毁将永久结束租约及其全部内容。继续？";
+    ASK_DESTROY: "Destroy ends the lease for good, and deletes its files and output. Go on?", "销毁将永久结束租约，并删除其文件与输出。继续？";
     ASK_LOSE: "Every lease on this node ends at its last proof of service. Go on?", "该节点上的所有租约将在最后一次服务证明处结束。继续？";
     ASK_RENT: "Rent it?", "确认租用？";
-    ASK_STOP: "Stop ends the workload and its charge; the lease and its storage stay, and storage is billed where it is priced. Go on?", "停止将结束任务并停止计费；租约与存储保留，存储如有定价则继续计费。继续？";
-    NOTHING_RENTED: "Nothing was rented.", "未租用任何资源。";
+    ASK_STOP: "Stop ends the workload and its charge, and deletes its files and output; the lease stays and may be started again, from nothing. Go on?", "停止将结束任务与计费，并删除其文件与输出；租约保留，可重新启动，但从空白开始。继续？";
+    NOBODY_TO_ASK: "nobody can be asked here, and nothing was done; to go on without a question use --yes", "此处无法询问，未执行任何操作；如需免确认执行请使用 --yes";
+    NOTHING_DONE: "Nothing was done.", "未执行任何操作。";
     NOT_SENT: "Nothing was sent.", "未发送任何请求。";
     QUOTE: "{0} an hour, by the second; {1} are held and given back", "每小时 {0}，按秒计费；预冻结 {1}，结束后退还";
     QUOTE_WHERE: "  where: {0}", "  位置：{0}";
@@ -138,6 +140,12 @@ phrases! {
     ERROR_USAGE: "usage", "用法";
     ERROR_TIMEOUT: "timeout", "超时";
     UNREACHABLE: "{0} does not answer: {1}; start a server with `suanzu serve`, or name one with --url or SUANZU_URL", "{0} 无响应：{1}；请用 `suanzu serve` 启动服务，或用 --url 或 SUANZU_URL 指定地址";
+    NOT_TRUSTED: "the certificate of {0} is not trusted here ({1}); where the server made its own, copy <data>/tls/certificate.pem from it and give it with --ca FILE or SUANZU_CA", "{0} 的证书在此不受信任（{1}）；如服务使用自签名证书，请从其数据目录复制 tls/certificate.pem，并用 --ca 文件 或 SUANZU_CA 指定";
+    SPEAKS_NO_TLS: "{0} does not speak TLS ({1}); write http:// if that is meant", "{0} 未启用 TLS（{1}）；如确需明文请使用 http://";
+    SPEAKS_TLS: "{0} does not answer in plain HTTP ({1}); write https://, and --ca <data>/tls/certificate.pem where the server made its own certificate", "{0} 不以明文 HTTP 应答（{1}）；请使用 https://，自签名证书另加 --ca <数据目录>/tls/certificate.pem";
+    NO_SERVER: "{0} is no Suanzu server; name one with --join", "{0} 不是算租服务；请用 --join 指定";
+    NEEDS_OPERATOR: "only the operator may do this", "仅运营方可执行此操作";
+    DO_OPERATOR: "ask the operator, or use an operator's key", "请联系运营方，或使用运营方密钥";
     ALTERNATIVE: "instead:", "可改为：";
     REQUEST_ID: "request id", "请求编号";
     DO_ACTIONS: "see ACTIONS in `suanzu lease show`", "可用操作见 `suanzu lease show`";
@@ -151,7 +159,7 @@ phrases! {
     DO_READ_AGAIN: "somebody changed it meanwhile; look again and repeat", "对象已被他人修改；请重新查看后再试";
     DO_RETRY: "try again in a moment", "请稍后重试";
     DO_ROLE: "ask an admin for the role, or use another key", "请向管理员申请角色，或使用其他密钥";
-    DO_TOP_UP: "top the wallet up: `suanzu wallet pay`", "请充值：`suanzu wallet pay`";
+    DO_TOP_UP: "top the wallet up: `suanzu wallet pay 100 --payment MY-REFERENCE`, which the operator settles once the money is there", "请充值：`suanzu wallet pay 100 --payment MY-REFERENCE`，到账后由运营方结算";
     DO_WAIT: "wait with --queue, or take an alternative", "用 --queue 排队等待，或选择替代方案";
 
     // Leases on their way.
@@ -159,18 +167,29 @@ phrases! {
     STILL: "{0} is still {1}; look again with `suanzu lease show`", "{0} 仍为{1}；请用 `suanzu lease show` 查看";
     RUN_COST: "{0} cost {1}", "{0} 共花费 {1}";
     RUN_ORDERED: "{0} is ordered; Ctrl-C ends it", "{0} 已下单；按 Ctrl-C 结束";
+    RUN_END_REACHED: "{0} has come to the end that was set for it, with its command still running: exit code 124", "{0} 已到设定的结束时间，其命令当时仍在运行：退出码 124";
+    RUN_NOT_GONE: "{0} wrote its last, but is not gone from its node; look again with `suanzu lease show`", "{0} 的输出已结束，但尚未从节点清除；请用 `suanzu lease show` 查看";
     RUN_STOPPING: "ending {0} …", "正在结束 {0} …";
     RECEIPT_KEPT: "kept in {0}; check it with `suanzu verify {0}`", "已保存到 {0}；可用 `suanzu verify {0}` 校验";
     RECEIPT_REASON: "ended: {0}", "结束原因：{0}";
+    RECEIPT_NOT_YET: "{0} does not run yet; nothing is charged before it does", "{0} 尚未运行；运行之前不计费";
+    RECEIPT_POSTED: "{0}, posted so far: {1}", "{0} 已入账：{1}";
+    RECEIPT_RUNS: "{0} still runs, and has cost {1} until {2}; charges are posted after each hour of its run, and when it stops", "{0} 仍在运行，截至 {2} 已产生费用 {1}；费用在每运行满一小时及停止时入账";
     RECEIPT_TOTAL: "{0}, total: {1}", "{0} 合计：{1}";
 
     USAGE_TOTAL: "total: {0}", "合计：{0}";
 
     // Server and agent.
     SERVING: "serving at {0}, data in {1}", "服务地址 {0}，数据目录 {1}";
+    SERVING_CERTIFICATE: "its certificate is {0}: copy it to other machines, and give it there with --ca or SUANZU_CA", "证书位于 {0}：请复制到其他机器，并用 --ca 或 SUANZU_CA 指定";
+    SERVING_PLAIN: "warning: {0} listens beyond this machine without TLS: keys and everything else travel in the clear; use --tls, or [tls] in the configuration", "警告：{0} 未启用 TLS 且对本机之外监听：密钥等均以明文传输；请使用 --tls 或配置 [tls]";
+    PORT_TAKEN: "{0} is taken by another process; choose another address with --listen, such as --listen 127.0.0.1:7071, or --listen 127.0.0.1:0 for any free port", "{0} 已被其他进程占用；请用 --listen 指定其他地址，如 --listen 127.0.0.1:7071，或以 --listen 127.0.0.1:0 任取空闲端口";
     FIRST_KEY: "the operator's key, shown this once: {0}", "运营方密钥（仅显示一次）：{0}";
     SIGN_IN: "console, signed in once within ten minutes: {0}", "控制台一次性登录链接（十分钟内有效）：{0}";
     AGENT_KEY: "an agent needs its key: --key or SUANZU_KEY, made with `suanzu agent add`", "节点代理需要密钥：--key 或 SUANZU_KEY，由 `suanzu agent add` 生成";
+    AGENT_KEY_UNKNOWN: "the server does not know this key; give an agent's: --key or SUANZU_KEY, made at the server with `suanzu agent add NAME`", "服务不认识该密钥；请用 --key 或 SUANZU_KEY 提供节点代理的密钥，由服务端的 `suanzu agent add 名称` 生成";
+    AGENT_KEY_IS_NONE: "this key is no agent's; give one with --key or SUANZU_KEY, made at the server with `suanzu agent add NAME`", "该密钥不是节点代理的密钥；请用 --key 或 SUANZU_KEY 提供，由服务端的 `suanzu agent add 名称` 生成";
+    AGENT_NO_POOL: "there is no pool '{0}'; the operator makes it with `suanzu pool add {0}`, or name another with --pool", "没有资源池“{0}”；请运营方用 `suanzu pool add {0}` 创建，或用 --pool 指定其他资源池";
     AGENT_RUNS: "{0} runs leases for {1}; Ctrl-C ends the agent, not the leases", "{0} 正在为 {1} 运行租约；按 Ctrl-C 结束代理，不影响租约";
 
     // Demo.
@@ -180,7 +199,7 @@ phrases! {
     DEMO_COST: "  {0}  {1}  │ {2}", "  {0}  {1}  │ {2}";
     DEMO_STOPS: "Stopping {0}; from here on it costs nothing:", "停止 {0}；此后不再计费：";
     DEMO_SUM: "\n✓ price × seconds = receipt = what left the wallet, to the tick: {0}", "\n✓ 单价 × 秒数 = 收据 = 钱包扣款，分毫不差：{0}";
-    DEMO_SOUND: "✓ verified without the server: {0} ({1} parts)", "✓ 已脱离服务独立校验：{0}（{1} 个部分）";
+    DEMO_SOUND: "✓ verified without the server: {0} (parts: {1})", "✓ 已脱离服务独立校验：{0}（{1} 个部分）";
     DEMO_DONE: "The demo has ended; nothing is left behind.", "演示结束，未留下任何内容。";
     DEMO_NEXT: "In another terminal (context '{0}' is saved), try:", "在另一个终端中（已保存上下文“{0}”）试试：";
     DEMO_SERVES: "Serving until Ctrl-C.", "持续服务，按 Ctrl-C 结束。";
@@ -210,7 +229,7 @@ phrases! {
     RECEIPT_SOUND_SO_FAR: "sound as of entry {3}: {0} has been charged {1} CNY (lines: {2}); what came after that entry does not show", "截至条目 {3} 校验通过：{0} 已扣费 {1} CNY（{2} 行账单）；此后的记录不在其中";
     RECEIPT_WITHOUT_LEASE: "the receipt names no lease", "收据没有写明租约";
     RECEIPT_WITHOUT_PROOF: "{0} is a receipt without its proof: get it with `suanzu lease receipt LEASE --save FILE`", "{0} 是不带证明的收据：请用 `suanzu lease receipt 租约 --save 文件` 获取";
-    NOT_SOUND: "NOT SOUND: {0} findings", "校验未通过：{0} 处问题";
+    NOT_SOUND: "NOT SOUND, findings: {0}", "校验未通过：{0} 处问题";
     SOUND: "sound: no entry was altered; names, programs and idempotency keys lie beside the log and are not covered", "校验通过：条目未被篡改；名称、程序与幂等键在日志之外，不在校验范围";
 
     // Benchmarks.
@@ -222,6 +241,8 @@ phrases! {
     // Doctor.
     CHECK_CGROUPS: "limits", "资源限制";
     CHECK_CLOCK: "clock", "时钟";
+    CHECK_CONFIG: "configuration", "配置";
+    CONFIG_FIX: "mend the file; docs/operations.md lists its fields", "请修正该文件；字段见 docs/operations.md";
     CHECK_CONTAINERS: "containers", "容器引擎";
     CHECK_GPU: "GPU", "GPU";
     CHECK_KEY: "key", "密钥";
@@ -237,9 +258,9 @@ phrases! {
     LIMITS_FIX: "leases run without this limit; delegate the controller to this user, or run as root", "租约将不受该限制；请将控制器委派给当前用户，或以 root 运行";
     POOLS_EMPTY: "nothing is on offer", "没有可租资源";
     POOLS_FIX: "let an agent join, and publish prices: `suanzu agent`, `suanzu price publish`", "请接入节点并发布价格：`suanzu agent`、`suanzu price publish`";
-    POOLS_OFFER: "{0} SKUs on offer", "可租 {0} 种";
+    POOLS_OFFER: "SKUs on offer: {0}", "可租 {0} 种";
     PROCESSES_AS_ROOT: "process leases run as root here", "本机的进程租约以 root 身份运行";
-    PROCESSES_AS_ROOT_FIX: "name another user with [host] run_as in suanzu.toml, run `suanzu agent` as a plain user, or rent to people you trust only", "请在 suanzu.toml 的 [host] run_as 中指定其他用户，或以普通用户运行 `suanzu agent`，否则只应租给可信任的人";
+    PROCESSES_AS_ROOT_FIX: "name another user in suanzu.toml, [host] run_as = { user = 65534, group = 65534 } with a state folder of its own, run `suanzu agent` as a plain user, or rent to people you trust only", "请在 suanzu.toml 中用 [host] run_as = { user = 65534, group = 65534 } 及其自有 state 目录指定其他用户，或以普通用户运行 `suanzu agent`，否则只应租给可信任的人";
     SERVER_ANSWERS: "{0} is ready", "{0} 已就绪";
     SERVER_FIX: "start one with `suanzu serve`, or name one with --url", "请用 `suanzu serve` 启动，或用 --url 指定";
     SERVER_NOT_READY: "{0} is not ready", "{0} 未就绪";
@@ -247,8 +268,8 @@ phrases! {
     STORE_FULL: "the disk is nearly full: {0} MiB left", "磁盘将满：剩余 {0} MiB";
     STORE_FULL_FIX: "free space on the disk of the data folder: writes stop when it is full", "请清理数据目录所在磁盘：磁盘写满后将停止写入";
     STORE_NONE: "no data folder is named; nothing to check here", "未指定数据目录，跳过";
-    STORE_SOUND: "{0} entries, sound", "{0} 条，完好";
-    STORE_WRONG: "{0} findings in {1}", "{1} 中有 {0} 处问题";
+    STORE_SOUND: "sound, entries: {0}", "{0} 条，完好";
+    STORE_WRONG: "findings in {1}: {0}", "{1} 中有 {0} 处问题";
     IS_OK: "ok", "正常";
     IS_NOTE: "note", "提示";
     IS_WRONG: "WRONG", "异常";

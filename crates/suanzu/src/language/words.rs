@@ -8,7 +8,7 @@ pub fn word(language: Language, word: &str) -> String {
         Language::English => match word {
             "true" => "yes".into(),
             "false" => "no".into(),
-            _ => word.to_owned(),
+            _ => word.replace('_', " "),
         },
         Language::Chinese => {
             WORDS.binary_search_by_key(&word, |(en, _)| en).map_or_else(|_| word.to_owned(), |at| WORDS[at].1.to_owned())
@@ -26,6 +26,7 @@ mod tests {
         assert_eq!(word(Language::Chinese, "running"), "运行中");
         assert_eq!(word(Language::Chinese, "A100-80GB"), "A100-80GB");
         assert_eq!(word(Language::English, "running"), "running");
+        assert_eq!(word(Language::English, "end_reached"), "end reached");
     }
 
     #[test]

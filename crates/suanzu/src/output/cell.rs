@@ -16,6 +16,7 @@ pub fn shown(value: Option<&Value>, show: Show, language: Language) -> String {
         Show::Text => text_of(value),
         Show::Word => each(value, |one| word(language, &text_of(one))),
         Show::Money => money(value),
+        Show::Posting => posting(&text_of(value), language),
         Show::Time => value.as_str().map_or_else(|| text_of(value), instant),
         Show::Mib => number(value).map_or_else(|| text_of(value), |mib| format!("{} GiB", decimal(mib / 1024.0, 1))),
         Show::Permille => value.as_f64().map_or_else(|| text_of(value), |permille| format!("{} %", decimal(permille / 10.0, 1))),
@@ -32,6 +33,14 @@ pub fn shown(value: Option<&Value>, show: Show, language: Language) -> String {
             _ => text_of(label),
         }),
     }
+}
+
+/// `money.charged/1` without what only programs tell apart.
+fn posting(kind: &str, language: Language) -> String {
+    let name = kind.strip_prefix("money.").unwrap_or(kind);
+    let name = name.split_once('/').map_or(name, |(name, _)| name);
+    // Of a node the word says that it is not heard.
+    word(language, if name == "lost" { "written_off" } else { name })
 }
 
 /// A number, also one that is spoken as text.
@@ -117,15 +126,28 @@ pub fn text_of(value: &Value) -> String {
     }
 }
 
-/// Money for people: at least two decimals, without further zeros at the end. Never rounded here.
+/// Money for people: as many decimals as it needs, at least two. Never rounded here.
 pub fn money(value: &Value) -> String {
-    let Some(amount) = value.get("amount").and_then(Value::as_str).or_else(|| value.as_str()) else {
-        return text_of_plain(value);
-    };
+    money_to(value, places(value))
+}
+
+/// Money with at least so many decimals, as it stands beside other amounts.
+pub fn money_to(value: &Value, places: usize) -> String {
+    let Some(amount) = amount(value) else { return text_of_plain(value) };
     let (whole, part) = amount.split_once('.').unwrap_or((amount, ""));
     let kept = part.trim_end_matches('0');
     let currency = value.get("currency").and_then(Value::as_str).unwrap_or_default();
-    format!("{whole}.{kept:0<2} {currency}").trim_end().to_owned()
+    format!("{whole}.{kept:0<places$} {currency}").trim_end().to_owned()
+}
+
+/// How many decimals an amount needs, at least two.
+pub fn places(value: &Value) -> usize {
+    let part = amount(value).and_then(|amount| amount.split_once('.')).map_or("", |(_, part)| part);
+    part.trim_end_matches('0').len().max(2)
+}
+
+fn amount(value: &Value) -> Option<&str> {
+    value.get("amount").and_then(Value::as_str).or_else(|| value.as_str())
 }
 
 fn text_of_plain(value: &Value) -> String {

@@ -20,8 +20,10 @@ pub enum Show {
     Text,
     /// A word of the API in the reader's language.
     Word,
-    /// `{amount, currency}` with at least two decimals.
+    /// `{amount, currency}` with at least two decimals, and as many as any other of its column.
     Money,
+    /// The kind of a posting, such as `money.charged/1`, as a word.
+    Posting,
     /// An instant, to the second.
     Time,
     /// MiB as GiB.

@@ -3,7 +3,7 @@
 use super::{Column, csv, sheet, table, table::rows, text_of};
 use crate::{
     failure::Failure,
-    language::{Language, Phrase},
+    language::{Language, Phrase, phrases as p},
 };
 use serde_json::Value;
 use std::io::{BufRead, IsTerminal, Write};
@@ -92,7 +92,8 @@ impl Screen {
 
     /// Says something beside the answer.
     pub fn note(&self, text: &str) {
-        eprintln!("{text}");
+        // A terminal that is gone must not keep anybody from ending what costs money.
+        let _ = std::io::stderr().write_all(format!("{text}\n").as_bytes());
     }
 
     /// Says a phrase beside the answer.
@@ -100,21 +101,31 @@ impl Screen {
         self.note(&self.language.fill(phrase, values));
     }
 
-    /// Whether a person can be asked.
-    pub fn can_ask(&self) -> bool {
-        std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+    /// Refuses where a question could not be answered: no `--yes`, and nobody to ask.
+    pub fn can_confirm(&self) -> Result<(), Failure> {
+        if self.yes || (std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+            return Ok(());
+        }
+        Err(Failure::Usage(self.language.say(&p::NOBODY_TO_ASK).into()))
     }
 
-    /// Asks a person, who must answer yes. Where nobody can be asked, or `--yes` was given, it goes on.
-    pub fn confirm(&self, question: &Phrase) -> Result<bool, Failure> {
-        if self.yes || !self.can_ask() {
-            return Ok(true);
+    /// Asks a person, unless `--yes` has answered. Whatever is not yes, an end of input included, is no.
+    pub fn confirm(&self, question: &Phrase) -> Result<(), Failure> {
+        self.can_confirm()?;
+        if self.yes {
+            return Ok(());
         }
         eprint!("{} [y/N] ", self.language.say(question));
         let mut answer = String::new();
-        std::io::stdin().lock().read_line(&mut answer)?;
-        Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes" | "是"))
+        if std::io::stdin().lock().read_line(&mut answer)? == 0 {
+            self.note("");
+        }
+        if is_yes(&answer) { Ok(()) } else { Err(Failure::Declined) }
     }
+}
+
+fn is_yes(answer: &str) -> bool {
+    matches!(answer.trim().to_lowercase().as_str(), "y" | "yes" | "是")
 }
 
 fn first_field(columns: &[Column]) -> &str {
@@ -124,4 +135,15 @@ fn first_field(columns: &[Column]) -> &str {
 /// Columns of the terminal on standard output.
 fn width() -> Option<u16> {
     rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| size.ws_col).filter(|columns| *columns > 20)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_yes_is_a_yes() {
+        assert!(["y\n", "YES\n", " yes ", "是\n"].iter().all(|answer| is_yes(answer)));
+        assert!(["", "\n", "n\n", "no\n", "yo\n"].iter().all(|answer| !is_yes(answer)));
+    }
 }

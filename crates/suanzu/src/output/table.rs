@@ -15,8 +15,10 @@ pub fn rows(answer: &Value) -> Vec<&Value> {
 pub fn table(answer: &Value, columns: &[Column], language: Language, width: Option<u16>) -> String {
     let mut table = bare(width);
     table.set_header(columns.iter().map(|column| language.say(column.title)));
-    for row in rows(answer) {
-        table.add_row(columns.iter().map(|column| cell::shown(row.pointer(column.at), column.show, language)));
+    let rows = rows(answer);
+    let places: Vec<usize> = columns.iter().map(|column| places(rows.iter().filter_map(|row| row.pointer(column.at)))).collect();
+    for row in rows {
+        table.add_row(columns.iter().zip(&places).map(|(column, places)| in_column(row, column, *places, language)));
     }
     trimmed(&table)
 }
@@ -24,12 +26,26 @@ pub fn table(answer: &Value, columns: &[Column], language: Language, width: Opti
 /// One object, a line per field; fields that it lacks, or that are empty, are left out.
 pub fn sheet(object: &Value, columns: &[Column], language: Language, width: Option<u16>) -> String {
     let mut table = bare(width);
-    for column in columns {
-        if let Some(value) = object.pointer(column.at).filter(|value| !cell::is_empty(value)) {
-            table.add_row([language.say(column.title).to_owned(), cell::shown(Some(value), column.show, language)]);
-        }
+    let is_there = |column: &&Column| object.pointer(column.at).is_some_and(|value| !cell::is_empty(value));
+    let is_money = |column: &&Column| column.show == Show::Money;
+    let places = places(columns.iter().filter(is_money).filter_map(|column| object.pointer(column.at)));
+    for column in columns.iter().filter(is_there) {
+        table.add_row([language.say(column.title).to_owned(), in_column(object, column, places, language)]);
     }
     trimmed(&table)
+}
+
+/// One field among others: amounts that stand in one column have the same number of decimals.
+fn in_column(object: &Value, column: &Column, places: usize, language: Language) -> String {
+    match object.pointer(column.at) {
+        Some(value) if column.show == Show::Money && !value.is_null() => cell::money_to(value, places),
+        value => cell::shown(value, column.show, language),
+    }
+}
+
+/// How many decimals all these amounts need.
+fn places<'a>(amounts: impl Iterator<Item = &'a Value>) -> usize {
+    amounts.map(cell::places).max().unwrap_or(0)
 }
 
 fn bare(width: Option<u16>) -> Table {

@@ -5,7 +5,7 @@ use crate::{
     agent::{Agent, Local, Own, Sessions, Setup, host},
     client::Target,
 };
-use anyhow::{Context as _, anyhow, ensure};
+use anyhow::{Context as _, anyhow};
 use drivers::simulated::{Behaviour, Simulated, demo};
 use engine::{Handle, Rejected, Submission};
 use protocol::Join;
@@ -40,13 +40,10 @@ pub fn leases_run_as_root(config: &Config, server_is_root: bool) -> bool {
 pub fn start(config: &Config, around: &Around<'_>) -> anyhow::Result<Vec<Agent>> {
     let mut agents = Vec::new();
     if config.host.enabled {
-        // The data folder is its owner's alone: another user could not even reach the workload's own folder in it.
-        ensure!(
-            config.host.run_as.is_none() || config.host.state.is_some(),
-            "[host] run_as needs a state folder outside of the data folder that this user can reach"
-        );
         if leases_run_as_root(config, rustix::process::geteuid().is_root()) {
-            tracing::warn!("process leases run as root: name another user with [host] run_as, or rent to people you trust only");
+            tracing::warn!(
+                "process leases run as root: name another user with [host] run_as and state, or rent to people you trust only"
+            );
         }
         let settings = Own {
             state: config.host.state.clone().unwrap_or_else(|| around.data.join("leases")),

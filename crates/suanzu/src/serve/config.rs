@@ -20,7 +20,7 @@
 //! enabled = false
 //! ```
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use serde::Deserialize;
 use std::{
     fs,
@@ -76,7 +76,10 @@ pub struct Host {
 
 /// A user of this machine, by number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a user by number, such as { user = 65534, group = 65534 } (`id -u NAME`, `id -g NAME`)"
+)]
 pub struct RunAs {
     /// User id.
     pub user: u32,
@@ -111,6 +114,17 @@ impl Default for Host {
 }
 
 impl Config {
+    /// Refuses what is contrary to itself, before anything is made of it.
+    pub fn check(&self) -> anyhow::Result<()> {
+        // The data folder is its owner's alone: another user could not even reach the workload's own folder in it.
+        ensure!(
+            !self.host.enabled || self.host.run_as.is_none() || self.host.state.is_some(),
+            "[host] run_as needs state as well: a folder outside of the data folder that this user can reach, such as \
+             state = \"/var/lib/suanzu-leases\""
+        );
+        Ok(())
+    }
+
     /// Reads the file; the default where there is none and none was named.
     pub fn load(named: Option<&Path>, data: &Path) -> anyhow::Result<Config> {
         let file = named.map_or_else(|| data.join("suanzu.toml"), Path::to_owned);
@@ -142,9 +156,34 @@ mod tests {
     }
 
     #[test]
+    fn the_example_for_operators_is_one_too_and_names_every_field() {
+        let manual = include_str!("../../../../docs/operations.md");
+        let example = manual.split("```toml").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+        let config: Config = toml::from_str(&example.replace("[tls]", "[tls]\nself_made = false")).unwrap();
+        let Host { enabled, containers, max_processes, state, run_as, labels } = config.host.clone();
+        assert!(enabled && containers.is_some() && max_processes.is_some() && state.is_some() && run_as.is_some());
+        assert!(!labels.is_empty() && config.check().is_ok());
+    }
+
+    #[test]
     fn a_misspelt_field_is_named() {
         let error = toml::from_str::<Config>("listem = \"127.0.0.1:1\"").unwrap_err();
         assert!(error.to_string().contains("listem"), "{error}");
+    }
+
+    #[test]
+    fn a_user_by_name_is_refused_with_the_form_to_write() {
+        let error = toml::from_str::<Config>("[host]\nrun_as = \"nobody\"").unwrap_err();
+        assert!(error.to_string().contains("{ user = 65534, group = 65534 }"), "{error}");
+    }
+
+    #[test]
+    fn another_user_needs_a_folder_that_he_can_reach() {
+        let user = "[host]\nrun_as = { user = 65534, group = 65534 }";
+        let checked = |text: &str| toml::from_str::<Config>(text).unwrap().check();
+        assert!(checked(user).unwrap_err().to_string().contains("state"));
+        assert!(checked(&format!("{user}\nstate = \"/var/lib/leases\"")).is_ok());
+        assert!(checked(&format!("{user}\nenabled = false")).is_ok());
     }
 
     #[test]

@@ -46,6 +46,8 @@ pub struct Server {
 impl Server {
     /// Starts everything. When this returns, requests are answered.
     pub fn start(data: &Path, config: &Config) -> anyhow::Result<Server> {
+        // First of all: a start that fails later has made the operator's key already, and shown it to nobody.
+        config.check()?;
         // It holds keys, programs and their environment: nobody else's business.
         let made = DirBuilder::new().recursive(true).mode(0o700).create(data);
         made.with_context(|| format!("making {}", data.display()))?;

@@ -53,3 +53,19 @@ fn an_agent_without_a_key_is_told_how_to_get_one() {
     assert_eq!(ended.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&ended.stderr).contains("suanzu agent add"));
 }
+
+#[test]
+fn what_will_not_pass_by_itself_ends_an_agent_before_it_says_that_it_runs() {
+    let world = World::with(&["--no-host"]);
+    let secret = world.operator(&["agent", "add", "rack-1"])["secret"].as_str().unwrap().to_owned();
+    let mut runs =
+        vec![(world.command("sz_nobody"), vec![], 4, "agent add"), (world.command_of_tenant(), vec![], 4, "agent add")];
+    runs.push((world.command_of_operator(), vec![], 4, "agent add"));
+    runs.push((world.command(&secret), vec!["--pool", "racks"], 3, "suanzu pool add racks"));
+    for (mut command, args, code, advice) in runs {
+        let ended = command.args(["agent", "run", "--state"]).arg(world.file("agent")).args(&args).output().unwrap();
+        let err = String::from_utf8_lossy(&ended.stderr);
+        assert!(ended.status.code() == Some(code) && err.contains(advice), "{args:?}: {err}");
+        assert!(!err.contains("runs leases"), "{err}");
+    }
+}

@@ -6,6 +6,8 @@ mod container;
 mod demo;
 mod os;
 mod process;
+mod prompt;
 mod receipt;
 mod refusals;
+mod tls;
 mod world;

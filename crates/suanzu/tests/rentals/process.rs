@@ -87,14 +87,20 @@ fn a_receipt_that_was_touched_is_found_out() {
 }
 
 #[test]
-fn ctrl_c_ends_what_run_has_rented_and_says_what_it_cost() {
+fn an_interrupt_or_a_closed_terminal_ends_what_run_has_rented_and_says_what_it_cost() {
     let world = World::start();
-    let mark = os::mark("interrupted");
+    for (signal, name) in [(Signal::INT, "interrupted"), (Signal::TERM, "terminated"), (Signal::HUP, "hung-up")] {
+        interrupted_by(&world, signal, name);
+    }
+}
+
+fn interrupted_by(world: &World, signal: Signal, name: &str) {
+    let mark = os::mark(name);
     let env = format!("{}={mark}", os::MARK);
-    let args = ["run", "--cpu", "1", "--env", &env, "--grace", "500ms", "--", "sleep", "4000"];
+    let args = ["run", "--yes", "--cpu", "1", "--env", &env, "--grace", "500ms", "--", "sleep", "4000"];
     let running = world.command_of_tenant().args(args).stderr(std::process::Stdio::piped()).spawn().unwrap();
     until("it runs", || Some(marked(&mark)).filter(|pids| !pids.is_empty()));
-    kill_process(Pid::from_child(&running), Signal::INT).unwrap();
+    kill_process(Pid::from_child(&running), signal).unwrap();
     let ended = running.wait_with_output().unwrap();
     let err = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(130), "{err}");
@@ -169,13 +175,37 @@ fn a_lease_runs_on_while_its_server_is_stopped_and_started() {
 #[test]
 fn run_shows_the_childs_output_and_ends_with_its_code() {
     let world = World::start();
-    let ran = world.try_tenant(&["run", "--cpu", "1", "--", "sh", "-c", "echo one; echo two; exit 7"]);
+    let ran = world.try_tenant(&["run", "--yes", "--cpu", "1", "--", "sh", "-c", "echo one; echo two; exit 7"]);
     let err = String::from_utf8_lossy(&ran.stderr);
     assert_eq!(String::from_utf8_lossy(&ran.stdout), "one\ntwo\n", "{err}");
     assert_eq!(ran.status.code(), Some(7), "{err}");
     assert!(err.contains("total:"), "the receipt is shown: {err}");
     let left = world.tenant(&["lease", "list"]);
     assert_eq!(left["items"].as_array().unwrap().len(), 0, "nothing runs on");
+}
+
+#[test]
+fn run_says_that_it_runs_while_output_flows_and_that_the_end_it_was_given_came() {
+    let world = World::start();
+    let ran = world.try_tenant(&[
+        "run",
+        "--yes",
+        "--cpu",
+        "1",
+        "--for",
+        "2s",
+        "--grace",
+        "200ms",
+        "--",
+        "sh",
+        "-c",
+        "yes | head -c 9; sleep 4000",
+    ]);
+    let err = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!((ran.status.code(), ran.stdout.len()), (Some(124), 9), "{err}");
+    let at = |word: &str| err.lines().position(|line| line.split_whitespace().nth(1) == Some(word));
+    assert!(at("starting") < at("running") && at("running") < at("ended"), "{err}");
+    assert!(!err.contains("error:") && err.lines().all(|line| line == line.trim_end()), "{err}");
 }
 
 #[test]

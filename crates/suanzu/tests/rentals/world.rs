@@ -48,7 +48,8 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         let options: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();
         let server = serve(folder.path(), &options);
-        let operator = secret_in(&fs::read_to_string(folder.path().join("serve.log")).unwrap());
+        // It listens before it says so.
+        let operator = until("the operator's first key is shown", || secret_in(&folder.path().join("serve.log")));
         let mut world = World { folder, server, options, operator, tenant: String::new() };
         world.operator(&["price", "publish", "unit/cpu=0.36"]);
         let founded = world.operator(&["tenant", "create", "acme"]);
@@ -101,6 +102,11 @@ impl World {
     /// A command of the tenant's, not yet run.
     pub fn command_of_tenant(&self) -> Command {
         self.command(&self.tenant)
+    }
+
+    /// A command of the operator's, not yet run.
+    pub fn command_of_operator(&self) -> Command {
+        self.command(&self.operator)
     }
 
     /// Orders what `words` say and waits until it runs; gives the lease's id.
@@ -177,9 +183,11 @@ fn serve(folder: &Path, options: &[String]) -> Child {
     server
 }
 
-fn secret_in(log: &str) -> String {
-    let word = log.split_whitespace().find(|word| word.starts_with("sz_"));
-    word.expect("the operator's first key is shown").to_owned()
+/// The key in this log, once its line is whole.
+fn secret_in(log: &Path) -> Option<String> {
+    let log = fs::read_to_string(log).unwrap();
+    let lines = log.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+    lines.flat_map(str::split_whitespace).find(|word| word.starts_with("sz_")).map(Into::into)
 }
 
 fn answered(args: &[&str], output: &Output) -> Value {
