@@ -8,6 +8,7 @@ pub mod verdict;
 use engine::{Answer, Engine, Rejected, Submission};
 use placement::NodeSpec;
 use rental::{Command, fleet, lease, market, money, tenancy};
+use std::path::Path;
 use units::{AgentId, Ask, Beside, Interval, Micro, PoolId, ProjectId, Size, TenantId, Ticks, Time, UnitKind};
 
 /// The tenant of the small world.
@@ -58,4 +59,24 @@ pub fn order() -> Command {
 pub fn order_with_key(engine: &mut Engine, now: Time, key: u8, request: u8) -> Result<Answer, Rejected> {
     let idempotency = engine::Idempotency { owner: TENANT.into(), key: [key; 32], request: [request; 32] };
     engine.submit(now, Submission { idempotency: Some(idempotency), ..Submission::plain("key-1", order()) })
+}
+
+/// Every row of every table of a database.
+pub fn dump(path: &Path) -> Vec<String> {
+    let connection = rusqlite::Connection::open(path).unwrap();
+    let select = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name";
+    let names: Vec<String> =
+        connection.prepare(select).unwrap().query_map([], |r| r.get(0)).unwrap().map(Result::unwrap).collect();
+    let mut rows = Vec::new();
+    for name in names {
+        let mut statement = connection.prepare(&format!("SELECT * FROM {name}")).unwrap();
+        let columns = statement.column_count();
+        let row = |row: &rusqlite::Row<'_>| {
+            let values: Vec<rusqlite::types::Value> = (0..columns).map(|c| row.get(c).unwrap()).collect();
+            Ok(format!("{name} {values:?}"))
+        };
+        rows.extend(statement.query_map([], row).unwrap().map(Result::unwrap));
+    }
+    rows.sort();
+    rows
 }
