@@ -42,6 +42,10 @@ impl From<engine::Failure> for Problem {
     fn from(failure: engine::Failure) -> Problem {
         // What exactly failed is for the operator's log, not for the tenant.
         tracing::error!(%failure, "reading failed");
+        if failure.retryable() {
+            // Views that are spoiled are folded anew as soon as somebody has met them.
+            return Problem::new("not_yet", "it cannot be read at this moment: ask again");
+        }
         Problem::new("internal", "a read failed; the operator sees why")
     }
 }

@@ -3,6 +3,7 @@
 use crate::{
     App, Caller, Problem,
     bodies::{LeaseBody, LeaseState, Live, hourly},
+    params,
 };
 use engine::{
     Scope,
@@ -41,8 +42,7 @@ pub(super) async fn closed(app: &App, caller: &Caller, id: LeaseId) -> Result<Op
 
 /// The views' row of the caller's lease, once they have folded what is durable now.
 pub(super) async fn recorded_one(app: &App, caller: &Caller, id: LeaseId) -> Result<Option<views::Lease>, Problem> {
-    let seq = app.handle().head().size;
-    app.views().wait_for(seq, std::time::Duration::from_secs(5)).await;
+    params::catch_up(app, app.handle().head().size).await?;
     let scope = scope(caller);
     let found = app.ask(scope, move |within| within.lease(id)).await?;
     Ok(found.filter(|lease| caller.owns_in(lease.tenant, lease.project)))
