@@ -4,6 +4,7 @@
 mod call;
 mod context;
 mod lost;
+mod pinned;
 mod shown;
 pub mod socket;
 mod target;
@@ -39,12 +40,22 @@ pub struct Client {
     mode: Mode,
     language: Language,
     http: OnceCell<Http>,
+    /// How long a server that does not answer is waited for.
+    patience: Duration,
 }
+
+/// A server that is restarted, or reached through a proxy that is, answers again within this.
+const RESTARTED: Duration = Duration::from_secs(60);
 
 impl Client {
     /// A client for this server. Nothing is opened before the first call.
     pub fn new(target: Target, mode: Mode, language: Language) -> Client {
-        Client { target, mode, language, http: OnceCell::new() }
+        Client { target, mode, language, http: OnceCell::new(), patience: Duration::ZERO }
+    }
+
+    /// One that waits a minute for a server that does not answer: for who has something at stake there.
+    pub fn patient(target: Target, language: Language) -> Client {
+        Client { patience: RESTARTED, ..Client::new(target, Mode::Send, language) }
     }
 
     /// Which server, with which key.
@@ -64,8 +75,12 @@ impl Client {
         let http = self.http()?;
         let send = || self.answered(http, &call);
         // A refused connection is told at once; an answer lost on the way is asked for again where that is harmless.
-        let lost = |failure: &Lost| call.may_be_repeated() && !failure.refused;
-        let pace = ExponentialBuilder::default().with_min_delay(Duration::from_millis(200)).with_max_times(3);
+        let is_patient = !self.patience.is_zero();
+        let lost = |failure: &Lost| call.may_be_repeated() && (is_patient || !failure.refused);
+        let pace =
+            ExponentialBuilder::default().with_min_delay(Duration::from_millis(200)).with_max_delay(Duration::from_secs(2));
+        let pace =
+            if is_patient { pace.without_max_times().with_total_delay(Some(self.patience)) } else { pace.with_max_times(3) };
         let response = send.retry(pace).when(lost).call().map_err(|lost| self.unreachable(&lost))?;
         Answer::read(checked(response)?)
     }

@@ -3,14 +3,14 @@
 //! Binary messages are bytes: input towards the workload, output from it. Text messages are JSON: [`Ask`] towards the
 //! workload, [`Told`] from it. Output that is only read ends without one.
 
-use super::Target;
+use super::{Target, pinned};
 use crate::failure::{Failure, Problem};
 use anyhow::{Context as _, anyhow};
 use reqwest::Url;
 use rustls::pki_types::{CertificateDer, ServerName, pem::PemObject};
 use rustls_platform_verifier::ConfigVerifierExt;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpStream,
@@ -74,12 +74,13 @@ pub async fn dial(target: &Target, path: &str) -> Result<Socket, Failure> {
 }
 
 async fn encrypted(target: &Target, host: String, tcp: TcpStream) -> anyhow::Result<impl Wire + use<>> {
-    let config = match &target.ca_file {
-        None => rustls::ClientConfig::with_platform_verifier()?,
-        Some(file) => {
+    let read = |file: &Path| CertificateDer::from_pem_file(file).with_context(|| format!("reading {}", file.display()));
+    let config = match (&target.shows, &target.ca_file) {
+        (Some(file), _) => pinned::trusting(read(file)?),
+        (None, None) => rustls::ClientConfig::with_platform_verifier()?,
+        (None, Some(file)) => {
             let mut roots = rustls::RootCertStore::empty();
-            let certificate = CertificateDer::from_pem_file(file).with_context(|| format!("reading {}", file.display()))?;
-            roots.add(certificate)?;
+            roots.add(read(file)?)?;
             rustls::ClientConfig::builder().with_root_certificates(roots).with_no_client_auth()
         }
     };

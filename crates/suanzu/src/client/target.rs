@@ -17,6 +17,8 @@ pub struct Target {
     pub key: Option<String>,
     /// The certificate that it must show, beside those that the system trusts.
     pub ca_file: Option<PathBuf>,
+    /// Sessions: the one certificate that it shows, whoever signed it and whatever names are in it. Our own server's.
+    pub shows: Option<PathBuf>,
     /// The tenant that an operator means.
     pub tenant: Option<String>,
 }
@@ -54,6 +56,7 @@ impl Target {
             url: if url.contains("://") { url } else { format!("http://{url}") },
             key: given.key.clone().or(context.key),
             ca_file: given.ca_file.clone().or(local_ca).or(context.ca_file),
+            shows: None,
             tenant: given.tenant.clone().or(context.tenant),
         })
     }

@@ -126,13 +126,14 @@ fn introduce(uplink: &impl Uplink, join: &Join, pool: &str, app: &App) -> Result
 
 /// Another version or other cards may be put right at the server while we wait; these may not.
 fn is_final(problem: &Problem) -> bool {
-    matches!(problem.status, 401 | 403 | 404 | 422) || problem.code == "no_server"
+    matches!(problem.status, 401 | 403 | 404 | 422) || matches!(problem.code.as_str(), "no_server" | "exists")
 }
 
 fn told(problem: &Problem, pool: &str, app: &App) -> Failure {
     let language = app.screen.language;
     let (code, text) = match (problem.code.as_str(), problem.status) {
         ("no_server", _) => (exit::OTHER, problem.title.clone()),
+        ("exists", _) => (exit::OTHER, language.fill(&p::AGENT_NAME_TAKEN, &[&problem.detail])),
         (_, 401) => (exit::NOT_ALLOWED, language.say(&p::AGENT_KEY_UNKNOWN).into()),
         (_, 403) => (exit::NOT_ALLOWED, language.say(&p::AGENT_KEY_IS_NONE).into()),
         (_, 404) if problem.detail.contains("pool") => (exit::NOT_FOUND, language.fill(&p::AGENT_NO_POOL, &[pool])),

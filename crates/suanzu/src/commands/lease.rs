@@ -6,7 +6,7 @@ use crate::{
     client::Call,
     failure::Failure,
     language::{Phrase, phrases as p},
-    output::{Column, Show},
+    output::{Column, Show, money},
 };
 use clap::Subcommand;
 use serde_json::{Value, json};
@@ -144,16 +144,23 @@ pub fn run(verb: Verb, app: &App) -> Done {
             app.list(Call::get("/v1/leases").of_tenant().maybe("state", state), ROWS)
         }
         Verb::Show(which) => app.object(Call::get(which.path("")), SHEET),
-        Verb::Stop(which) => change(&which, "/stop", json!({}), Some(&p::ASK_STOP), app),
-        Verb::Start { which, queue } => change(&which, "/start", json!({ "wait": queue }), None, app),
-        Verb::Destroy(which) => change(&which, "/destroy", json!({}), Some(&p::ASK_DESTROY), app),
+        Verb::Stop(which) => end(&which, "/stop", &p::ASK_STOP, app),
+        Verb::Start { which, queue } => {
+            let call = Call::post(which.path("/start")).body(json!({ "wait": queue }));
+            costing(&which, &Value::Null, &p::ASK_START, app)?;
+            changed(call, goal("/start"), app)
+        }
+        Verb::Destroy(which) => end(&which, "/destroy", &p::ASK_DESTROY, app),
         Verb::Extend { which, until } => {
             let until = if until == "never" { Value::Null } else { json!(until) };
-            change(&which, "/extend", json!({ "until": until }), None, app)
+            let call = Call::post(which.path("/extend")).body(json!({ "until": until }));
+            costing(&which, &Value::Null, &p::ASK_EXTEND, app)?;
+            changed(call, goal("/extend"), app)
         }
         Verb::Resize { which, order } => {
             let size = order.body(&[], units::Time(0))?["size"].clone();
-            change(&which, "/resize", json!({ "size": size }), None, app)
+            costing(&which, &size, &p::ASK_RESIZE, app)?;
+            changed(Call::post(which.path("/resize")).body(json!({ "size": size })), goal("/resize"), app)
         }
         Verb::Logs { which, follow, tail } => {
             let call = Call::get(which.path("/logs")).query("follow", follow.to_string());
@@ -180,10 +187,36 @@ fn create(order: &Order, app: &App) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-fn change(which: &Which, verb: &str, body: Value, question: Option<&Phrase>, app: &App) -> Done {
-    question.map_or(Ok(()), |question| app.confirm(question))?;
-    let lease = app.send(Call::post(which.path(verb)).body(body))?.body;
-    let lease = match goal(verb) {
+fn end(which: &Which, verb: &str, question: &Phrase, app: &App) -> Done {
+    app.confirm(question)?;
+    changed(Call::post(which.path(verb)).body(json!({})), goal(verb), app)
+}
+
+/// Shows what an hour of the lease costs, of this size where it gets another one, and asks.
+fn costing(which: &Which, size: &Value, question: &Phrase, app: &App) -> Result<(), Failure> {
+    if app.client.only_shows() {
+        return Ok(());
+    }
+    app.screen.can_confirm()?;
+    let lease = app.send(Call::get(which.path("")))?.body;
+    let mut order = lease["ask"].clone();
+    if !size.is_null() {
+        order["size"] = size.clone();
+    }
+    // The answer to the call itself says why it cannot be had, where it cannot.
+    let quoted =
+        app.send(Call::post("/v1/leases").query("validate_only", "true").maybe("tenant", lease["tenant"].as_str()).body(order));
+    let price = quoted.map_or(Value::Null, |quote| quote.body["price_per_hour"].clone());
+    let price = if price.is_null() && size.is_null() { &lease["price_per_hour"] } else { &price };
+    if !price.is_null() {
+        app.screen.say(&p::PRICE_FROM_THEN, &[&money(price)]);
+    }
+    app.confirm(question)
+}
+
+fn changed(call: Call, goal: Option<&'static [&'static str]>, app: &App) -> Done {
+    let lease = app.send(call)?.body;
+    let lease = match goal {
         Some(goal) => follow::asked_for(lease, goal, app)?,
         None => lease,
     };

@@ -8,8 +8,9 @@ use crate::{
     language::phrases as p,
     output::{Column, Show, money, shown, text_of},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::process::ExitCode;
+use units::{HOUR_MS, Ticks};
 
 /// Fields of a quote.
 pub const COLUMNS: &[Column] = &[
@@ -25,7 +26,7 @@ pub const COLUMNS: &[Column] = &[
 
 /// Carries it out.
 pub fn run(order: &Order, app: &App) -> Done {
-    let quote = app.send(order.call(&order.models(app)?)?.query("validate_only", "true"))?.body;
+    let quote = asked(order.call(&order.models(app)?)?, order, app)?;
     app.screen.object(&quote, COLUMNS)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -38,7 +39,7 @@ pub fn agreed(order: &Order, app: &App) -> Result<Call, Failure> {
     app.screen.can_confirm()?;
     let models = order.models(app)?;
     let call = order.call(&models)?;
-    let quote = app.send(call.clone().query("validate_only", "true"))?.body;
+    let quote = asked(call.clone(), order, app)?;
     if quote["state"].is_null() {
         // The order itself is refused in full, with reasons and what would fit.
         return Ok(call);
@@ -47,6 +48,18 @@ pub fn agreed(order: &Order, app: &App) -> Result<Call, Failure> {
     app.screen.confirm(&p::ASK_RENT)?;
     // Made anew: `--for` counts from here, not from before the answer.
     order.call(&models)
+}
+
+/// What an order would lead to. One for so long is quoted some milliseconds after its time began to count, and would say that
+/// less is held than the order will hold: the hold is that of all of its time, of an hour at most.
+fn asked(call: Call, order: &Order, app: &App) -> Result<Value, Failure> {
+    let mut quote = app.send(call.query("validate_only", "true"))?.body;
+    let an_hour = quote["price_per_hour"]["ticks"].as_str().and_then(|ticks| ticks.parse::<i128>().ok());
+    if let Some((an_hour, lasting)) = an_hour.zip(order.lasting) {
+        let held = Ticks(an_hour * i128::from(lasting.min(HOUR_MS)) / i128::from(HOUR_MS));
+        quote["hold"] = json!({ "amount": held.amount(), "currency": "CNY", "ticks": held.0.to_string() });
+    }
+    Ok(quote)
 }
 
 /// Says price, hold and place.

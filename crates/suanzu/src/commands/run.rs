@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     app::{App, Done},
-    client::{Call, Client, Mode},
+    client::{Call, Client},
     failure::{Failure, exit},
     interrupt::Interrupt,
     language::phrases as p,
@@ -27,6 +27,9 @@ use std::{
 const START: Duration = Duration::from_secs(3600);
 /// It has its place: from here on its output can be read.
 const PLACED: &[&str] = &["starting", "running"];
+/// How often in a row output is asked for in vain, and how long between: a workload may be silent, a node out of reach.
+const MOST_IN_VAIN: u32 = 30;
+const AGAIN: Duration = Duration::from_secs(1);
 /// What is stopped is gone within its grace; a node that does not answer is not waited for any longer.
 const END: Duration = Duration::from_secs(120);
 
@@ -41,13 +44,15 @@ pub fn run(order: &Order, app: &App) -> Done {
     let lease = app.send(call)?.body;
     let id = text_of(&lease["id"]);
     app.screen.say(&p::RUN_ORDERED, &[&id]);
+    // From here on a server that is away is waited for: the lease runs on without it.
+    let app = &another(app);
     end_on(interrupt.clone(), id.clone(), another(app));
     let live = Arc::new(Live::new());
     let mut follow = Follow::new(&lease, Arc::clone(&live));
     let ran = follow.until(lease, PLACED, START, app).and_then(|lease| watch(lease, follow, &live, app));
     if ran.is_err() {
         // Whatever went wrong here, nothing may run on and cost money unseen.
-        let _ = app.send(destroy(&id));
+        end(&id, app);
     }
     let lease = ran.as_ref().map_or_else(|_| lease::read(&id, app), |lease| Ok(lease.clone()))?;
     let trouble = ran.err().unwrap_or_else(|| follow::came_to_rest(&lease, app.screen.language));
@@ -89,7 +94,8 @@ fn watch(lease: Value, mut follow: Follow, live: &Arc<Live>, app: &App) -> Resul
         match over.recv_timeout(wait) {
             Ok(Over::Output(output)) => {
                 if output.is_err() {
-                    let _ = app.send(destroy(&id));
+                    // Whoever reads us has left.
+                    end(&id, app);
                 }
                 shown = Some(output);
             }
@@ -106,14 +112,45 @@ fn watch(lease: Value, mut follow: Follow, live: &Arc<Live>, app: &App) -> Resul
     }
 }
 
-/// Shows the output until there is no more.
+/// Shows the output until there is no more. Where the connection breaks it goes on from where it was; fails only where nobody
+/// reads us any more.
 fn attach(id: &str, live: &Live, app: &App) -> Result<(), Failure> {
-    let mut output = app.client.stream(Call::get(format!("/v1/leases/{id}/logs")).query("follow", "true"))?;
-    let mut buffer = [0; 16 * 1024];
+    let (mut shown, mut in_vain) = (0, 0);
     loop {
-        match output.read(&mut buffer)? {
-            0 => return Ok(()),
-            read => live.output(&buffer[..read])?,
+        let before = shown;
+        let ended = read_on(id, &mut shown, live, app)?;
+        in_vain = if shown > before { 0 } else { in_vain + 1 };
+        // A node that has shown the last of it reports the end a moment later.
+        let look = Call::get(format!("/v1/leases/{id}")).query("wait", "2s").query("state", follow::AT_REST.join(","));
+        let is_up = app.send(look).is_ok_and(|lease| PLACED.iter().any(|state| lease.body["state"] == *state));
+        match ended {
+            _ if is_up && in_vain < MOST_IN_VAIN => thread::sleep(AGAIN),
+            Ok(()) => return Ok(()),
+            Err(why) => {
+                app.screen.say(&p::RUN_OUTPUT_UNREAD, &[&why.explained(app.screen.language)]);
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Shows what comes after the first `shown` bytes, and says how the reading ended.
+fn read_on(id: &str, shown: &mut usize, live: &Live, app: &App) -> std::io::Result<Result<(), Failure>> {
+    let mut output = match app.client.stream(Call::get(format!("/v1/leases/{id}/logs")).query("follow", "true")) {
+        Ok(output) => output,
+        Err(why) => return Ok(Err(why)),
+    };
+    let (mut buffer, mut at) = ([0; 16 * 1024], 0);
+    loop {
+        match output.read(&mut buffer) {
+            Ok(0) => return Ok(Ok(())),
+            Ok(read) => {
+                let known = shown.saturating_sub(at).min(read);
+                at += read;
+                live.output(&buffer[known..read])?;
+                *shown = at.max(*shown);
+            }
+            Err(error) => return Ok(Err(error.into())),
         }
     }
 }
@@ -136,14 +173,17 @@ pub fn exit_code(lease: &Value) -> Option<u8> {
     u8::try_from(code & 0xff).ok()
 }
 
-fn destroy(id: &str) -> Call {
-    Call::post(format!("/v1/leases/{id}/destroy")).body(json!({}))
+/// Ends the lease; where that cannot be told to the server, says that it may run on.
+fn end(id: &str, app: &App) {
+    if let Err(failure) = app.send(Call::post(format!("/v1/leases/{id}/destroy")).body(json!({}))) {
+        app.screen.note(&failure.explained(app.screen.language));
+        app.screen.say(&p::RUN_MAY_RUN_ON, &[id]);
+    }
 }
 
-/// The same for another thread: a client stays on its own.
+/// The same with more patience, and for another thread: a client stays on its own.
 fn another(app: &App) -> App {
-    let client = Client::new(app.client.target().clone(), Mode::Send, app.screen.language);
-    app.before(app.screen.clone(), client)
+    app.before(app.screen.clone(), Client::patient(app.client.target().clone(), app.screen.language))
 }
 
 /// An interrupt ends the lease, not this process: what it cost is still told.
@@ -151,9 +191,7 @@ fn end_on(interrupt: Interrupt, id: String, app: App) {
     thread::spawn(move || {
         interrupt.wait();
         app.screen.say(&p::RUN_STOPPING, &[&id]);
-        if let Err(failure) = app.send(destroy(&id)) {
-            app.screen.note(&failure.explained(app.screen.language));
-        }
+        end(&id, &app);
     });
 }
 

@@ -4,7 +4,7 @@ use crate::{
     app::{App, Done},
     client::Call,
     language::phrases as p,
-    output::{Column, Format, Show, add_up, money},
+    output::{Column, Format, Show, money},
 };
 use clap::Args;
 use std::process::ExitCode;
@@ -35,11 +35,7 @@ pub fn run(query: &Query, app: &App) -> Done {
     let call = Call::get("/v1/usage").of_tenant().query("group_by", query.group_by.as_str());
     let call = call.maybe("from", query.from.as_deref()).maybe("until", query.until.as_deref());
     let usage = app.send(call)?.body;
-    let mut told = usage.clone();
-    if let Some(rows) = told["items"].as_array_mut().filter(|_| app.screen.format == Format::Table) {
-        add_up(rows, "/amount");
-    }
-    app.screen.list(&told, COLUMNS)?;
+    app.screen.list(&usage, COLUMNS)?;
     if app.screen.format == Format::Table && !app.screen.ids_only {
         app.screen.say(&p::USAGE_TOTAL, &[&money(&usage["total"])]);
     }

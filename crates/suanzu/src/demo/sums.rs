@@ -2,7 +2,7 @@
 
 use super::world::World;
 use crate::{
-    client::Call,
+    client::{Call, Target},
     commands::{receipt, verify},
     failure::Failure,
     language::phrases as p,
@@ -30,7 +30,7 @@ pub fn check(receipt: &Value, world: &World) -> Result<(), Failure> {
     let key = verify::public_key(&world.folder().join("keys").join("log.pub").display().to_string())?;
     for what in [&file, world.folder()] {
         let what = what.display().to_string();
-        let verdict = verify::checked(&what, Some(&key))?;
+        let verdict = verify::checked(&what, Some(&key), &Target::default())?;
         ensure_sound(verdict.sound(), &what)?;
         screen.say(&p::DEMO_SOUND, &[&what, &verdict.log.parts.to_string()]);
     }

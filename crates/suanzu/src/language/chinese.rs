@@ -30,7 +30,7 @@ pub const HELP: &[(&str, &str)] = &[
     ("Do not run leases on this machine", "不在本机运行租约"),
     ("End a key", "吊销密钥"),
     ("End after the receipt instead of going on to serve", "出具收据后即结束，不再继续服务"),
-    ("End by itself after so long", "运行这么久后自动结束"),
+    ("End by itself after so long", "自下单起这么久后自动结束"),
     ("End by itself at this instant (RFC 3339)", "在该时刻自动结束（RFC 3339）"),
     ("End the lease for good", "永久结束租约"),
     ("End the workload and its charge; the lease may be started again, its files and output are deleted", "结束任务与计费；租约可重新启动，其文件与输出将删除"),

@@ -124,11 +124,15 @@ phrases! {
     // Questions and what is said around them.
     ASK_DESTROY: "Destroy ends the lease for good, and deletes its files and output. Go on?", "销毁将永久结束租约，并删除其文件与输出。继续？";
     ASK_LOSE: "Every lease on this node ends at its last proof of service. Go on?", "该节点上的所有租约将在最后一次服务证明处结束。继续？";
+    ASK_EXTEND: "It then costs this until its new end. Go on?", "此后按此价格计费至新的结束时间。继续？";
     ASK_RENT: "Rent it?", "确认租用？";
+    ASK_RESIZE: "It then costs this from now on. Go on?", "此后即按此价格计费。继续？";
+    ASK_START: "It then costs this once it is ready. Go on?", "就绪后即按此价格计费。继续？";
     ASK_STOP: "Stop ends the workload and its charge, and deletes its files and output; the lease stays and may be started again, from nothing. Go on?", "停止将结束任务与计费，并删除其文件与输出；租约保留，可重新启动，但从空白开始。继续？";
     NOBODY_TO_ASK: "nobody can be asked here, and nothing was done; to go on without a question use --yes", "此处无法询问，未执行任何操作；如需免确认执行请使用 --yes";
     NOTHING_DONE: "Nothing was done.", "未执行任何操作。";
     NOT_SENT: "Nothing was sent.", "未发送任何请求。";
+    PRICE_FROM_THEN: "{0} an hour, by the second", "每小时 {0}，按秒计费";
     QUOTE: "{0} an hour, by the second; {1} are held and given back", "每小时 {0}，按秒计费；预冻结 {1}，结束后退还";
     QUOTE_WHERE: "  where: {0}", "  位置：{0}";
     QUOTE_WAITS: "it would wait: {0}", "将排队等待：{0}";
@@ -166,8 +170,10 @@ phrases! {
     CAME_TO_REST: "{0} is {1}: {2}", "{0} {1}：{2}";
     STILL: "{0} is still {1}; look again with `suanzu lease show`", "{0} 仍为{1}；请用 `suanzu lease show` 查看";
     RUN_COST: "{0} cost {1}", "{0} 共花费 {1}";
+    RUN_OUTPUT_UNREAD: "what it wrote cannot be shown: {0}", "无法显示其输出：{0}";
     RUN_ORDERED: "{0} is ordered; Ctrl-C ends it", "{0} 已下单；按 Ctrl-C 结束";
     RUN_END_REACHED: "{0} has come to the end that was set for it, with its command still running: exit code 124", "{0} 已到设定的结束时间，其命令当时仍在运行：退出码 124";
+    RUN_MAY_RUN_ON: "{0} may run on and be charged: end it with `suanzu lease destroy {0}`", "{0} 可能仍在运行并计费：请用 `suanzu lease destroy {0}` 结束";
     RUN_NOT_GONE: "{0} wrote its last, but is not gone from its node; look again with `suanzu lease show`", "{0} 的输出已结束，但尚未从节点清除；请用 `suanzu lease show` 查看";
     RUN_STOPPING: "ending {0} …", "正在结束 {0} …";
     RECEIPT_KEPT: "kept in {0}; check it with `suanzu verify {0}`", "已保存到 {0}；可用 `suanzu verify {0}` 校验";
@@ -189,6 +195,7 @@ phrases! {
     AGENT_KEY: "an agent needs its key: --key or SUANZU_KEY, made with `suanzu agent add`", "节点代理需要密钥：--key 或 SUANZU_KEY，由 `suanzu agent add` 生成";
     AGENT_KEY_UNKNOWN: "the server does not know this key; give an agent's: --key or SUANZU_KEY, made at the server with `suanzu agent add NAME`", "服务不认识该密钥；请用 --key 或 SUANZU_KEY 提供节点代理的密钥，由服务端的 `suanzu agent add 名称` 生成";
     AGENT_KEY_IS_NONE: "this key is no agent's; give one with --key or SUANZU_KEY, made at the server with `suanzu agent add NAME`", "该密钥不是节点代理的密钥；请用 --key 或 SUANZU_KEY 提供，由服务端的 `suanzu agent add 名称` 生成";
+    AGENT_NAME_TAKEN: "{0}: a node is known by its machine's name, and another one has this. Give the machine another hostname, or remove the old node first", "{0}：节点以主机名区分，该名称已被占用。请更换主机名，或先移除原节点";
     AGENT_NO_POOL: "there is no pool '{0}'; the operator makes it with `suanzu pool add {0}`, or name another with --pool", "没有资源池“{0}”；请运营方用 `suanzu pool add {0}` 创建，或用 --pool 指定其他资源池";
     AGENT_RUNS: "{0} runs leases for {1}; Ctrl-C ends the agent, not the leases", "{0} 正在为 {1} 运行租约；按 Ctrl-C 结束代理，不影响租约";
 

@@ -57,7 +57,7 @@ impl Server {
         let listener = runtime.block_on(TcpListener::bind(config.listen));
         let listener = listener.with_context(|| format!("listening on {}", config.listen))?;
         let address = listener.local_addr().context("asking where we listen")?;
-        let (tls, certificate) = secured(config.tls.as_ref(), &data, config)?;
+        let Secured { tls, shows, certificate } = secured(config.tls.as_ref(), &data, config)?;
         let url = format!("{}://{}", if tls.is_some() { "https" } else { "http" }, reachable(address));
         let public_url = config.public_url.clone().unwrap_or_else(|| url.clone());
         let app = server::App::new(handle.clone(), views, server::Config { public_url });
@@ -68,7 +68,7 @@ impl Server {
             let _ = stopped.await;
         };
         let serving = runtime.spawn(server::serve(app.clone(), listener, tls, until));
-        let target = Target { url: url.clone(), key: None, ca_file: certificate.clone(), tenant: None };
+        let target = Target { url: url.clone(), ca_file: certificate.clone(), shows, ..Target::default() };
         let around = Around { app: &app, runtime: runtime.handle(), target: &target, data: &data };
         let agents = agents::start(config, &around)?;
         address::write(&data, &Listening { url, certificate, pid: std::process::id() })?;
@@ -150,16 +150,27 @@ fn reachable(mut address: SocketAddr) -> SocketAddr {
     address
 }
 
-/// How connections are secured, and the certificate to trust where we made it.
-fn secured(tls: Option<&Tls>, data: &Path, config: &Config) -> anyhow::Result<(Option<server::Tls>, Option<PathBuf>)> {
-    let Some(tls) = tls else { return Ok((None, None)) };
+/// How connections are secured.
+#[derive(Default)]
+struct Secured {
+    tls: Option<server::Tls>,
+    /// What is shown to who connects.
+    shows: Option<PathBuf>,
+    /// The certificate to trust where we made it.
+    certificate: Option<PathBuf>,
+}
+
+fn secured(tls: Option<&Tls>, data: &Path, config: &Config) -> anyhow::Result<Secured> {
+    let Some(tls) = tls else { return Ok(Secured::default()) };
     match (&tls.certificate, &tls.key, tls.self_made) {
-        (Some(certificate), Some(key), _) => Ok((Some(from_files(certificate, key)?), None)),
-        (None, None, true) => {
-            let (certificate, key) = self_made(data, config)?;
-            Ok((Some(from_files(&certificate, &key)?), Some(certificate)))
+        (Some(shows), Some(key), _) => {
+            Ok(Secured { tls: Some(from_files(shows, key)?), shows: Some(shows.clone()), certificate: None })
         }
-        (None, None, false) => Ok((None, None)),
+        (None, None, true) => {
+            let (made, key) = self_made(data, config)?;
+            Ok(Secured { tls: Some(from_files(&made, &key)?), shows: Some(made.clone()), certificate: Some(made) })
+        }
+        (None, None, false) => Ok(Secured::default()),
         _ => bail!("[tls] needs certificate and key, or self_made = true"),
     }
 }

@@ -185,6 +185,30 @@ fn run_shows_the_childs_output_and_ends_with_its_code() {
 }
 
 #[test]
+fn run_goes_on_where_it_was_once_its_server_is_back() {
+    let mut world = World::start();
+    let address = world.url().replace("http://", "");
+    let script = "echo one; echo two; cat $GO; echo three; cat $GO; exit 5";
+    let (go, shown) = (world.file("go"), world.file("shown"));
+    assert!(std::process::Command::new("mkfifo").arg(&go).status().unwrap().success());
+    let mut command = world.command_of_tenant();
+    command.args(["run", "--yes", "--cpu", "1", "--env"]).arg(format!("GO={}", go.display())).args(["--", "sh", "-c", script]);
+    let out = std::fs::File::create(&shown).unwrap();
+    let running = command.stdout(out).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let has_shown = |text: &str| std::fs::read_to_string(&shown).unwrap() == text;
+    until("its first output is shown", || has_shown("one\ntwo\n").then_some(()));
+    world.kill();
+    world.restart_with(&["--listen", &address]);
+    std::fs::write(&go, "").unwrap();
+    until("its output goes on", || has_shown("one\ntwo\nthree\n").then_some(()));
+    std::fs::write(&go, "").unwrap();
+    let ended = running.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(5), "{err}");
+    assert!(has_shown("one\ntwo\nthree\n"), "nothing is shown twice: {err}");
+}
+
+#[test]
 fn run_says_that_it_runs_while_output_flows_and_that_the_end_it_was_given_came() {
     let world = World::start();
     let ran = world.try_tenant(&[

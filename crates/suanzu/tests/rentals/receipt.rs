@@ -120,14 +120,14 @@ fn every_field_of_a_receipt_is_proven_or_named_as_not_covered() {
 
     world.operator(&["price", "publish", "unit/cpu=0.72"]);
     assert!(sound(&world, &receipt()), "a new price is in nobody's part but the operator's");
-    world.tenant(&["lease", "resize", &id, "--cpu", "0.5"]);
+    world.tenant(&["lease", "resize", &id, "--cpu", "0.5", "--yes"]);
     let resized = receipt();
     assert!(lines(&resized) > 0, "what ran before is charged");
     assert!(sound(&world, &resized), "{:?}", verdict(&world, &resized));
     world.tenant(&["lease", "stop", &id, "--yes", "--wait=60s"]);
     every_leaf_is_covered_or_named(&world, &receipt());
 
-    world.tenant(&["lease", "start", &id, "--wait=60s"]);
+    world.tenant(&["lease", "start", &id, "--yes", "--wait=60s"]);
     world.tenant(&["lease", "destroy", &id, "--yes", "--wait=60s"]);
     until("it is over", || (world.lease(&id)["state"] == "ended").then_some(()));
     let ended = receipt();

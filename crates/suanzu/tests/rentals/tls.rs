@@ -1,13 +1,7 @@
 //! What is wrong with a certificate, or with TLS as a whole, is said with what to do.
 
 use crate::world::{World, bare};
-use serde_json::Value;
 use std::process::Command;
-
-fn url(world: &World) -> String {
-    let listening: Value = serde_json::from_slice(&std::fs::read(world.data().join("listening.json")).unwrap()).unwrap();
-    listening["url"].as_str().unwrap().to_owned()
-}
 
 /// A command of a machine that has no data folder.
 fn elsewhere(world: &World, url: &str) -> Command {
@@ -24,7 +18,7 @@ fn said(command: &mut Command) -> (Option<i32>, String) {
 #[test]
 fn a_certificate_that_is_not_trusted_names_the_file_to_give() {
     let world = World::with(&["--tls", "--no-host"]);
-    let url = url(&world);
+    let url = world.url();
     let (code, err) = said(elsewhere(&world, &url).args(["offer", "list"]));
     assert!(code == Some(1) && err.contains("--ca") && err.contains("tls/certificate.pem"), "{err}");
     let (code, err) = said(elsewhere(&world, &url.replace("https", "http")).args(["offer", "list"]));
@@ -44,6 +38,24 @@ fn a_certificate_that_is_not_trusted_names_the_file_to_give() {
 #[test]
 fn tls_to_a_server_that_speaks_none_is_told_apart() {
     let world = World::with(&["--no-host"]);
-    let (code, err) = said(elsewhere(&world, &url(&world).replace("http", "https")).args(["offer", "list"]));
+    let (code, err) = said(elsewhere(&world, &world.url().replace("http", "https")).args(["offer", "list"]));
     assert!(code == Some(1) && err.contains("http://"), "{err}");
+}
+
+#[test]
+fn what_a_workload_writes_is_shown_whoever_signed_the_servers_certificate() {
+    let mut world = World::start();
+    let (chain, key) = server::Tls::self_signed(vec!["127.0.0.1".into()]).unwrap();
+    let (certificate, private, config) = (world.file("cert.pem"), world.file("key.pem"), world.file("config.toml"));
+    std::fs::write(&certificate, chain).unwrap();
+    std::fs::write(&private, key).unwrap();
+    let lines = format!("[tls]\ncertificate = {certificate:?}\nkey = {private:?}\n");
+    std::fs::write(&config, lines).unwrap();
+    world.stop();
+    world.restart_with(&["--config", config.to_str().unwrap()]);
+    let words = ["run", "--yes", "--cpu", "0.1", "--", "/bin/sh", "-c", "echo shown; sleep 1"];
+    let ran = world.command_of_tenant().env("SUANZU_CA", &certificate).args(words).output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    assert!(ran.status.success() && out == "shown\n", "{out} {err}");
+    world.stop();
 }

@@ -62,6 +62,12 @@ impl World {
         world
     }
 
+    /// Where the server listens.
+    pub fn url(&self) -> String {
+        let listening: Value = serde_json::from_slice(&fs::read(self.data().join("listening.json")).unwrap()).unwrap();
+        listening["url"].as_str().unwrap().to_owned()
+    }
+
     /// The data folder.
     pub fn data(&self) -> PathBuf {
         self.folder.path().join("data")
@@ -132,6 +138,12 @@ impl World {
         self.server.wait().unwrap()
     }
 
+    /// The server starts again on the same folder, with these options.
+    pub fn restart_with(&mut self, options: &[&str]) {
+        self.options = options.iter().map(|option| (*option).to_owned()).collect();
+        self.restart();
+    }
+
     /// The server starts again on the same folder.
     pub fn restart(&mut self) {
         self.server = serve(self.folder.path(), &self.options);
@@ -169,7 +181,10 @@ fn serve(folder: &Path, options: &[String]) -> Child {
     let data = folder.join("data");
     let log = File::options().create(true).append(true).open(folder.join("serve.log")).unwrap();
     let mut command = bare(folder);
-    command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(&data).args(options).stderr(log);
+    command.arg("serve").arg("--data").arg(&data).args(options).stderr(log);
+    if !options.iter().any(|option| option == "--listen") {
+        command.args(["--listen", "127.0.0.1:0"]);
+    }
     let mut server = command.spawn().unwrap();
     let pid = u64::from(server.id());
     until("the server listens", || {

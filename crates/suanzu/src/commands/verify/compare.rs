@@ -23,7 +23,8 @@ fn walk(path: &str, shown: Option<&Value>, due: Option<&Value>, except: &[&str],
             for name in shown.keys().chain(due.keys()).collect::<BTreeSet<_>>() {
                 // A name is somebody else's text: it must not move the reader's cursor.
                 let dot = if path.is_empty() { "" } else { "." };
-                let path = format!("{path}{dot}{}", name.escape_debug());
+                // Neither may it look like a place within another field.
+                let path = format!("{path}{dot}{}", name.escape_debug().to_string().replace('.', "\\."));
                 walk(&path, shown.get(name), due.get(name), except, found);
             }
         }
@@ -63,11 +64,12 @@ mod tests {
     fn what_differs_is_missing_or_unknown_is_named_by_its_place() {
         assert_eq!(told(&json!({ "a": 1, "b": { "c": [1, { "d": "x" }], "f": 9 }, "e": null })), [""; 0]);
         assert_eq!(
-            told(&json!({ "a": "1", "b": { "c": [1, { "d": "y" }, 3] }, "g\u{1b}": 1 })),
+            told(&json!({ "a": "1", "b": { "c": [1, { "d": "y" }, 3] }, "b.f": 2, "g\u{1b}": 1 })),
             [
                 "a says \"1\"; the proven parts say 1",
                 "b.c has 3 items; the proven parts say 2",
                 "b.c[1].d says \"y\"; the proven parts say \"x\"",
+                "b\\.f is no field of a receipt that this program knows: nothing proves it",
                 "e is missing; the proven parts say null",
                 "g\\u{1b} is no field of a receipt that this program knows: nothing proves it",
             ]

@@ -7,14 +7,13 @@ mod strict;
 
 use crate::{
     app::{App, Done},
+    client::Target,
     failure::Failure,
     language::{Language, Phrase, Told, phrases as p},
     output::{Column, Format, Show},
 };
-use anyhow::Context as _;
 use journal::{Bundle, Failure as Broken, Reader, Source, note::Verifier, verify};
 use receipt::Account;
-use reqwest::blocking::Client as Http;
 use serde_json::{Value, json};
 use std::{error::Error, fs, ops::ControlFlow, path::Path, process::ExitCode};
 
@@ -73,16 +72,16 @@ impl Verdict {
 /// Carries it out. Ends with 1 where anything is wrong.
 pub fn run(args: &Args, app: &App) -> Done {
     let key = args.public_key.as_deref().map(public_key).transpose()?;
-    let verdict = checked(&args.what, key.as_ref())?;
+    let verdict = checked(&args.what, key.as_ref(), app.client.target())?;
     show(&verdict, app)?;
     Ok(if verdict.sound() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Checks whatever this is.
-pub fn checked(what: &str, key: Option<&Verifier>) -> Result<Verdict, Failure> {
+/// Checks whatever this is. What lies at an address is fetched with the trust that goes for `target`.
+pub fn checked(what: &str, key: Option<&Verifier>, target: &Target) -> Result<Verdict, Failure> {
     let path = Path::new(what);
     let verdict = if what.starts_with("http://") || what.starts_with("https://") {
-        site(what, needed(key)?)?.map(Verdict::of)
+        site(what, needed(key)?, target)?.map(Verdict::of)
     } else if path.join(JOURNAL).exists() {
         if fs::metadata(path.join(JOURNAL)).is_ok_and(|journal| journal.len() == 0) {
             return Err(said(&p::EMPTY_JOURNAL, &[what]));
@@ -162,8 +161,8 @@ fn file(what: &str, bytes: &[u8], key: Option<&Verifier>) -> Result<Result<Verdi
     }))
 }
 
-fn site(url: &str, key: &Verifier) -> Result<Result<verify::Report, Broken>, Failure> {
-    let http = Http::builder().build().context("setting up HTTP")?;
+fn site(url: &str, key: &Verifier, target: &Target) -> Result<Result<verify::Report, Broken>, Failure> {
+    let http = target.http()?;
     let base = url.trim_end_matches('/');
     let fetch = |path: &str| -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
         Ok(http.get(format!("{base}/{path}")).send()?.error_for_status()?.bytes()?.to_vec())
@@ -219,7 +218,7 @@ mod tests {
     use super::*;
 
     fn failed(what: &Path) -> Failure {
-        checked(&what.display().to_string(), None).err().expect("there is nothing to judge")
+        checked(&what.display().to_string(), None, &Target::default()).err().expect("there is nothing to judge")
     }
 
     #[test]
