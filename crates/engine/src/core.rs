@@ -8,7 +8,7 @@ use crate::{
     recent::Parts,
 };
 use journal::{Batch, Entry, Failure, Head, Header, Repeat, Source, Store};
-use rental::{Command, Event, Failed, Part, Refusal, State, apply, decide, due, seal};
+use rental::{Command, Event, Failed, Part, Refusal, State, apply, decide, due, seal, seal_nothing};
 use rustc_hash::FxHashMap;
 use std::{
     ops::ControlFlow,
@@ -114,7 +114,9 @@ impl Engine {
         }
         let now = now.max(self.ahead.time);
         let events = decide(&self.ahead, now, &submission.command)?;
-        if events.is_empty() {
+        // What nobody can repeat leaves no trace where it changes nothing. A repeat must find its first answer, whatever has
+        // changed since: it would act where the first did not.
+        if events.is_empty() && submission.idempotency.is_none() {
             return Ok(Answer { seq: None, time: now, parts: Arc::default(), repeated: false });
         }
         Ok(self.enter(now, submission, events))
@@ -206,7 +208,11 @@ impl Engine {
 
     fn enter(&mut self, now: Time, submission: Submission, events: Vec<Event>) -> Answer {
         let changes = changes(&submission.attach, &events);
-        let parts: Parts = seal(&self.ahead, now, events).into();
+        let asker = submission.idempotency.map(|key| key.owner).filter(|_| events.is_empty());
+        let parts: Parts = match asker {
+            Some(owner) => [seal_nothing(&self.ahead, now, owner)].into(),
+            None => seal(&self.ahead, now, events).into(),
+        };
         let seq = self.ahead.seq + 1;
         let header = Header {
             format: journal::header::FORMAT,

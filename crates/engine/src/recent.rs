@@ -50,7 +50,8 @@ impl Recent {
 }
 
 fn events(parts: &Parts) -> usize {
-    parts.iter().map(|part| part.events.len()).sum()
+    // One that changes nothing takes room as well.
+    parts.iter().map(|part| part.events.len()).sum::<usize>().max(1)
 }
 
 #[cfg(test)]

@@ -64,7 +64,7 @@ pub enum Attach {
 /// What a wish led to. A function of the entry: a repeat gets the same.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// The entry; `None` where the wish was the case already and nothing was written.
+    /// The entry; `None` where the wish was the case already and came without a key: then nothing was written.
     pub seq: Option<u64>,
     /// Its time.
     pub time: Time,

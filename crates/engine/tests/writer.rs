@@ -2,10 +2,10 @@
 
 mod support;
 
-use engine::{Engine, Image, Rejected, Snapshots, Submission};
+use engine::{Engine, Idempotency, Image, Rejected, Snapshots, Submission};
 use journal::{Keys, Memory, Options, Sqlite};
-use rental::{Command, lease, market};
-use support::{furnish, order_with_key};
+use rental::{Command, lease, market, tenancy};
+use support::{TENANT, furnish, order_with_key};
 use units::{AgentId, LeaseId, NodeId, Observation, Phase, Ticks, Time};
 
 const START: Time = Time(1_000_000_000_000);
@@ -34,6 +34,26 @@ fn a_repeat_gets_the_first_answer_and_another_request_under_its_key_is_refused()
     }
     assert!(matches!(order_with_key(&mut engine, START, 1, 2), Err(Rejected::KeyReused)));
     assert_eq!(engine.state().lease.len(), 1);
+}
+
+#[test]
+fn a_repeat_of_what_changed_nothing_changes_nothing_either() {
+    let mut engine = in_memory();
+    let close = |engine: &mut Engine, closed, key: u8| {
+        let idempotency = Some(Idempotency { owner: TENANT.into(), key: [key; 32], request: [key; 32] });
+        let command = Command::Tenancy(tenancy::Command::CloseTenant { tenant: TENANT, closed });
+        let answer = engine.submit(START, Submission { idempotency, ..Submission::plain("key-1", command) }).unwrap();
+        engine.commit().unwrap();
+        answer
+    };
+    let first = close(&mut engine, false, 1);
+    assert_eq!(first.events().count(), 0, "it was open already");
+    close(&mut engine, true, 2);
+    let again = close(&mut engine, false, 1);
+    assert_eq!((again.seq, again.repeated), (first.seq, true));
+    assert!(engine.state().tenancy.tenants.get(&TENANT).unwrap().closed);
+    let bare = Command::Tenancy(tenancy::Command::CloseTenant { tenant: TENANT, closed: true });
+    assert_eq!(engine.submit(START, Submission::plain("key-1", bare)).unwrap().seq, None);
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub use assignments::{assignments, changed_since, stop_by, wanted};
 pub use command::{Command, decide};
 pub use due::{Failed, GATHER_LEASES, GATHER_MS, due, next_wakeup};
 pub use event::{DecodeEventError, Event};
-pub use part::{Part, apply, seal};
+pub use part::{Part, apply, seal, seal_nothing};
 pub use refusal::Refusal;
 pub use state::{Broken, State};
 pub use table::Table;

@@ -34,10 +34,7 @@ pub fn seal(state: &State, time: Time, events: Vec<Event>) -> Vec<Part> {
         let owner = event.owner();
         match parts.iter_mut().find(|part| part.owner == owner) {
             Some(part) => part.events.push(event),
-            None => {
-                let part_seq = state.part_seq(owner) + 1;
-                parts.push(Part { owner, seq: state.seq + 1, time, part_seq, totals: None, events: vec![event] });
-            }
+            None => parts.push(Part { events: vec![event], ..blank(state, time, owner) }),
         }
     }
     parts.sort_unstable_by_key(|part| part.owner);
@@ -45,6 +42,16 @@ pub fn seal(state: &State, time: Time, events: Vec<Event>) -> Vec<Part> {
         part.totals = part.owner.tenant().map(|tenant| money::totals_after(state, tenant, &part.events));
     }
     parts
+}
+
+/// The part of an entry that changes nothing: it says that the owner's wish was heard.
+pub fn seal_nothing(state: &State, time: Time, owner: Owner) -> Part {
+    let totals = owner.tenant().map(|tenant| money::totals_after(state, tenant, &[]));
+    Part { totals, ..blank(state, time, owner) }
+}
+
+fn blank(state: &State, time: Time, owner: Owner) -> Part {
+    Part { owner, seq: state.seq + 1, time, part_seq: state.part_seq(owner) + 1, totals: None, events: Vec::new() }
 }
 
 /// Folds entries, given as their parts, whole and in order. Never decides, never fails: an event that does not fit the

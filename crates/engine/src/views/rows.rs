@@ -206,7 +206,7 @@ impl PartRow {
             seq: unsigned(row.get(1)?),
             part_seq: unsigned(row.get(2)?),
             time: Time(row.get(3)?),
-            kinds: row.get_ref(4)?.as_str()?.split(' ').map(Into::into).collect(),
+            kinds: row.get_ref(4)?.as_str()?.split_terminator(' ').map(Into::into).collect(),
         })
     }
 }

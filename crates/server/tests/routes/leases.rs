@@ -175,6 +175,15 @@ async fn who_says_again_what_was_done_is_answered_as_at_first_whatever_has_chang
     };
     let first = extend().await;
     first.expect(200);
+    // The end that it has already, then another one: the repeat of what changed nothing does not change it now.
+    let until = async |key: &str, until: &str| {
+        let body = json!({ "until": until });
+        let headers = [("idempotency-key", key)];
+        world.send((Method::POST, &member), &path, Some(body), &headers).await.expect(200)["until"].clone()
+    };
+    until("the same", "2099-01-01T00:00:00Z").await;
+    let moved = until("moved", "2098-01-01T00:00:00Z").await;
+    assert_eq!(until("the same", "2099-01-01T00:00:00Z").await, moved);
     world.post(&member, &format!("/v1/leases/{lease}/destroy"), json!({})).await.expect(200);
     world.report(&lease, json!("gone")).await.expect(204);
     let again = extend().await;
