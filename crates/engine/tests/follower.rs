@@ -63,14 +63,19 @@ fn caught_up(handle: &Handle, follower: &Follower) -> bool {
     runtime.block_on(follower.wait_for(handle.head().size, Duration::from_secs(20)))
 }
 
+/// Leaves views that are complete behind.
+fn follow_and_stop(folder: &Path) {
+    let (handle, follower, _) = followed(folder);
+    assert!(caught_up(&handle, &follower));
+    drop(follower);
+    handle.shut_down();
+}
+
 #[test]
 fn views_that_lack_what_they_were_told_are_folded_anew_while_they_are_followed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("views.sqlite");
-    let (handle, follower, _) = followed(folder.path());
-    assert!(caught_up(&handle, &follower));
-    drop(follower);
-    handle.shut_down();
+    follow_and_stop(folder.path());
     rusqlite::Connection::open(&path).unwrap().execute("DELETE FROM lease", []).unwrap();
 
     let (handle, follower, reader) = followed(folder.path());
@@ -90,10 +95,7 @@ fn views_that_lack_what_they_were_told_are_folded_anew_while_they_are_followed()
 fn views_whose_pages_are_noise_are_folded_anew_when_somebody_meets_them() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("views.sqlite");
-    let (handle, follower, _) = followed(folder.path());
-    assert!(caught_up(&handle, &follower));
-    drop(follower);
-    handle.shut_down();
+    follow_and_stop(folder.path());
     rusqlite::Connection::open(&path).unwrap().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
     let mut bytes = std::fs::read(&path).unwrap();
     // All but the first two pages, with the schema and how far it has come.
