@@ -92,7 +92,9 @@ impl Reading {
                 };
                 record.add(LineKind::Lost, &line, 0, seq);
             }
-            _ => {}
+            // They move money within the wallet, or into it: no line of a lease.
+            Fact::PaymentOpened(_) | Fact::Paid(_) | Fact::PaymentFailed(_) | Fact::CreditSet(_) | Fact::Adjusted(_) => {}
+            Fact::Held(_) | Fact::Released(_) => {}
         }
     }
 }

@@ -104,7 +104,9 @@ fn add((charged, paid): &mut (i128, i128), fact: &money::Fact) {
         money::Fact::Charged(e) => *charged = charged.saturating_add(e.ticks),
         money::Fact::Reversed(e) => *charged = charged.saturating_sub(e.ticks),
         money::Fact::Paid(e) => *paid = paid.saturating_add(e.ticks),
-        _ => {}
+        // None of them bills or pays.
+        money::Fact::PaymentOpened(_) | money::Fact::PaymentFailed(_) | money::Fact::CreditSet(_) | money::Fact::Adjusted(_) => {}
+        money::Fact::Held(_) | money::Fact::Released(_) | money::Fact::Lost(_) => {}
     }
 }
 
