@@ -4,6 +4,7 @@ use crate::{
     Fleet,
     card::Card,
     node::Node,
+    room::Block,
     row::{Row, Space},
 };
 use std::collections::BTreeMap;
@@ -22,6 +23,8 @@ impl Fleet {
         ensure(self.nodes.windows(2).all(|w| w[0].id < w[1].id), || "nodes ascend by id".into())?;
         let homes = self.nodes.iter().flat_map(|node| node.cards.iter().map(|card| (card.id, node.id)));
         ensure(homes.collect::<BTreeMap<_, _>>() == self.homes, || "each device is known by its node".into())?;
+        let blocks = self.rows.chunks(Block::ROWS).map(Block::of);
+        ensure(self.blocks.iter().cloned().eq(blocks), || "blocks are as their rows say".into())?;
         let mut spaces = self.spaces.iter();
         for (row, node) in self.rows.iter().zip(&self.nodes) {
             let first = self.spaces.len() - spaces.len();

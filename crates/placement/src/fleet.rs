@@ -4,6 +4,7 @@ use crate::{
     DeviceSpec, NodeSpec, NodeStatus,
     card::{Card, Held},
     node::{Amount, Node},
+    room::Block,
     row::{MIXED, Row, Space},
 };
 use serde::{Deserialize, Serialize};
@@ -30,6 +31,8 @@ pub struct Fleet {
     pub(crate) label_numbers: BTreeMap<String, u32>,
     /// Summaries, in step with `nodes`.
     pub(crate) rows: Vec<Row>,
+    /// Summaries of [`Block::ROWS`] rows each.
+    pub(crate) blocks: Vec<Block>,
     /// One for each card, node after node.
     pub(crate) spaces: Vec<Space>,
     /// Ascending by id.
@@ -120,13 +123,19 @@ impl Fleet {
             self.spaces.extend(node.cards.iter().map(|card| Space::of(card, row.open)));
             self.rows.push(row);
         }
+        self.blocks = self.rows.chunks(Block::ROWS).map(Block::of).collect();
     }
 
     fn summarise_node(&mut self, at: usize) {
         let (node, row) = (&self.nodes[at], &mut self.rows[at]);
+        let before = row.room;
         row.count(node);
         for (space, card) in self.spaces[row.spaces()].iter_mut().zip(&node.cards) {
             *space = Space::of(card, row.open);
+        }
+        if row.room != before {
+            let block = at / Block::ROWS;
+            self.blocks[block] = Block::of(&self.rows[Block::rows(block, self.rows.len())]);
         }
     }
 

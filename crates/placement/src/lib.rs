@@ -10,6 +10,7 @@ mod check;
 mod fleet;
 mod node;
 mod place;
+mod room;
 mod row;
 mod spec;
 mod view;

@@ -1,6 +1,6 @@
 //! One node in one cache line, one card in eight bytes: what a scan over the fleet needs to pass them by or keep them.
 
-use crate::{NodeStatus, card::Card, node::Node};
+use crate::{NodeStatus, card::Card, node::Node, room::Room};
 use serde::{Deserialize, Serialize};
 use units::{NodeId, PoolId};
 
@@ -26,12 +26,8 @@ pub(crate) struct Row {
     pub free_cards: u16,
     /// Devices that hold shares and have a slot for one more.
     pub shared_cards: u16,
-    /// Most compute left on any device that takes a share, in permille.
-    pub share_compute: u16,
-    /// Least compute left on any device that has a slot for a share, in permille.
-    pub share_least: u16,
-    /// Most memory left on any device that takes a share, in MiB.
-    pub share_memory_mib: u32,
+    /// What shares may find.
+    pub room: Room,
     pub cpu_left: u32,
     pub memory_left: u32,
     /// It takes new leases.
@@ -51,9 +47,7 @@ impl Row {
             cards: node.cards.len() as u16,
             free_cards: 0,
             shared_cards: 0,
-            share_compute: 0,
-            share_least: u16::MAX,
-            share_memory_mib: 0,
+            room: Room::NONE,
             cpu_left: 0,
             memory_left: 0,
             open: false,
@@ -67,8 +61,7 @@ impl Row {
     pub fn count(&mut self, node: &Node) {
         self.open = node.status == NodeStatus::Offered && !node.exclusive;
         (self.free_cards, self.shared_cards, self.whole) = (0, 0, false);
-        (self.share_compute, self.share_least, self.share_memory_mib) = (0, u16::MAX, 0);
-        (self.cpu_left, self.memory_left) = (0, 0);
+        (self.cpu_left, self.memory_left, self.room) = (0, 0, Room::NONE);
         if self.open {
             self.fill(node);
         }
@@ -84,15 +77,11 @@ impl Row {
         self.cpu_left = node.cpu.left();
         self.memory_left = node.memory.left();
         for card in node.cards.iter().filter(|c| c.offered) {
-            let (left, free, slot) = (card.left(), card.is_free(), card.has_slot());
+            let free = card.is_free();
             self.free_cards += u16::from(free);
-            self.shared_cards += u16::from(!free && slot);
-            if slot {
-                self.share_compute = self.share_compute.max(left.compute as u16);
-                self.share_least = self.share_least.min(left.compute as u16);
-                self.share_memory_mib = self.share_memory_mib.max(left.memory_mib);
-            }
+            self.shared_cards += u16::from(!free && card.has_slot());
         }
+        self.room = Room::of(node, self.free_cards);
         self.whole = node.is_empty() && self.free_cards == self.cards;
     }
 }

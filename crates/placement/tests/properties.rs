@@ -5,7 +5,7 @@ use placement::{
     DeviceSpec, DeviceView, Fleet, NodeSpec, NodeStatus, NodeView, Reason, alternatives, could_ever_fit, find, place,
 };
 use proptest::{collection::vec, prelude::*, sample::select};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::Range};
 use units::{Accept, Ask, Beside, DeviceId, Grant, Interval, NodeId, PoolId, Share, Size, Time, UnitKind};
 
 /// Name, memory in MiB, TFLOPS × 1000, most shares. Two kinds share one name.
@@ -47,8 +47,13 @@ fn node() -> impl Strategy<Value = NodeSpec> {
     )
 }
 
+/// A few nodes, which are soon full, or more than one block of summaries has.
 fn fleet() -> impl Strategy<Value = Fleet> {
-    vec(node(), 1..7).prop_map(|nodes| {
+    prop_oneof![3 => fleet_of(1..7), 1 => fleet_of(30..70)]
+}
+
+fn fleet_of(nodes: Range<usize>) -> impl Strategy<Value = Fleet> {
+    vec(node(), nodes).prop_map(|nodes| {
         let (mut fleet, mut device) = (Fleet::default(), 0);
         for (id, mut spec) in (1..).zip(nodes) {
             for at in &mut spec.devices {

@@ -64,7 +64,7 @@ impl Search<'_> {
     fn several_shares(&self, mut rest: u64, mut picks: Vec<Pick>) -> Option<Vec<Pick>> {
         let picked: BTreeSet<(usize, usize)> = picks.iter().map(|pick| (pick.node, pick.card)).collect();
         let mut spaces = Vec::new();
-        for (node, row) in self.rows().filter(|(_, row)| row.share_compute > 0) {
+        for (node, row) in self.rows().filter(|(_, row)| row.room.compute > 0) {
             for (card, space) in self.fleet.spaces[row.spaces()].iter().enumerate() {
                 let of = self.kind(space.kind);
                 let worth = worth_of(of, u32::from(space.compute), space.memory_mib);

@@ -3,7 +3,7 @@
 use super::{Event, Mark};
 use placement::{Fleet, NodeStatus};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use units::{AgentId, DeviceId, Grant, LeaseId, NodeId, PoolId, Share};
 
 /// Pools, agents, nodes and what is taken of them.
@@ -16,6 +16,8 @@ pub struct State {
     pub agents: BTreeMap<AgentId, String>,
     /// Nodes by id.
     pub nodes: BTreeMap<NodeId, Node>,
+    /// Nodes of each agent that ever had one.
+    by_agent: BTreeMap<AgentId, BTreeSet<NodeId>>,
     /// Number of the last device ever added.
     pub last_device: u64,
     /// Number of the last node ever added.
@@ -80,7 +82,7 @@ impl State {
 
     /// Nodes of an agent, ascending.
     pub fn nodes_of(&self, agent: AgentId) -> impl Iterator<Item = NodeId> + '_ {
-        self.nodes.iter().filter(move |(_, node)| node.agent == agent).map(|(id, _)| *id)
+        self.by_agent.get(&agent).into_iter().flatten().copied()
     }
 
     fn measured(&mut self, lease: LeaseId, grant: &Grant) {
@@ -107,6 +109,7 @@ pub fn apply(fleet: &mut State, seq: u64, event: &Event, room: &mut u64) {
             fleet.last_device = e.spec.devices.iter().map(|d| d.id.0).fold(fleet.last_device, u64::max);
             fleet.devices.add_node(e.node, e.spec.clone());
             fleet.nodes.insert(e.node, Node { agent: e.agent, name: e.name.clone(), mark: Mark::Offered });
+            fleet.by_agent.entry(e.agent).or_default().insert(e.node);
             *room += 1;
         }
         Event::NodeMarked(e) => {
@@ -116,7 +119,8 @@ pub fn apply(fleet: &mut State, seq: u64, event: &Event, room: &mut u64) {
         }
         Event::NodeRemoved(e) => {
             fleet.devices.remove_node(e.node);
-            fleet.nodes.remove(&e.node);
+            let node = fleet.nodes.remove(&e.node).expect("only a known node is removed");
+            fleet.by_agent.entry(node.agent).or_default().remove(&e.node);
             // A gang may span nodes once the large one is gone.
             *room += 1;
         }
