@@ -59,8 +59,8 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// Rows of a block. A change of a node reads all of its block; a search reads every block, and rows of a few: near the root
-    /// of a thousand nodes both are cheap.
+    /// Rows of a block. A change of a node reads the rows of its block, a search reads all blocks and the rows of a few: at the
+    /// root of a thousand nodes the two are even.
     pub const ROWS: usize = 32;
 
     pub fn of(rows: &[Row]) -> Block {
