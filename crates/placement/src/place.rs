@@ -1,4 +1,5 @@
-//! Where an ask goes: one search per kind of size, all of them scans over the rows with the least key winning.
+//! Where an ask goes: one search per kind of size, scans over the rows (of a share: over blocks of them) with the least key
+//! winning.
 
 mod cards;
 mod compute;

@@ -29,7 +29,8 @@ impl Room {
     /// The room of an open node that has so many free cards.
     pub fn of(node: &Node, free_cards: u16) -> Room {
         let slots = node.cards.iter().filter(|card| card.offered && card.has_slot());
-        slots.map(|card| card.left()).fold(Room::NONE, |room, left| {
+        let some_left = slots.map(|card| card.left()).filter(|left| *left != Share::default());
+        some_left.fold(Room::NONE, |room, left| {
             let (compute, memory_mib) = (left.compute as u16, left.memory_mib);
             room.join(Room { compute, memory_mib, least: (compute, memory_mib, free_cards) })
         })
@@ -42,6 +43,12 @@ impl Room {
             memory_mib: self.memory_mib.max(other.memory_mib),
             least: self.least.min(other.least),
         }
+    }
+
+    /// No card that takes the share comes before this.
+    pub fn least_for(&self, share: Share) -> Least {
+        let compute = u16::try_from(share.compute).unwrap_or(u16::MAX);
+        self.least.max((compute, share.memory_mib, 0))
     }
 
     /// Whether a card may have room for the share.
@@ -70,7 +77,7 @@ impl Block {
         Block { kind: if kinds.all(|other| other == kind) { kind } else { MIXED }, room }
     }
 
-    /// Where the rows stand of the block with this number.
+    /// Indices of the rows of the block with this number.
     pub fn rows(number: usize, all: usize) -> Range<usize> {
         number * Self::ROWS..all.min((number + 1) * Self::ROWS)
     }

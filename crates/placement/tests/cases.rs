@@ -1,7 +1,7 @@
 //! Scenarios from practice: bursts of shares, memory to the last MiB, whole cards beside shares, gangs, servers.
 
 use placement::{Change, DeviceSpec, Fleet, NodeSpec, NodeStatus, Reason, alternatives, could_ever_fit, place};
-use units::{Accept, Ask, Beside, DeviceId, Grant, Interval, NodeId, PoolId, Share, Size, Time, UnitKind};
+use units::{Accept, Ask, Beside, DeviceId, Grant, Interval, NodeId, PoolId, Share, Size, Slice, Time, UnitKind};
 
 const GIB: u32 = 1024;
 
@@ -217,6 +217,27 @@ fn a_share_goes_to_the_card_with_the_least_left_wherever_it_is() {
     assert_eq!(devices(&rent(&mut fleet, &share(450, 4 * GIB)).unwrap()), [201]);
     assert_eq!(devices(&rent(&mut fleet, &share(450, 4 * GIB)).unwrap()), [100]);
     assert_eq!(devices(&rent(&mut fleet, &share(450, 4 * GIB)).unwrap()), [200]);
+}
+
+#[test]
+fn a_share_goes_to_the_lowest_rank_first_however_many_nodes_lie_between() {
+    let [t4, a100]: [Vec<(&str, u64)>; 2] = ["T4", "A100"].map(|model| vec![(model, 2); 70]);
+    let mut fleet = fleet(&[t4, a100].concat());
+    let of = |models: &[&str], compute| Ask { models: accept(models), ..share(compute, 4 * GIB) };
+    // The first T4 is the tightest card of all, and of a rank that is not wanted first.
+    let first = rent(&mut fleet, &of(&["T4"], 700)).unwrap();
+    assert_eq!(devices(&first), [100]);
+    assert_eq!(devices(&rent(&mut fleet, &of(&["A100", "T4"], 250)).unwrap()), [71 * 100]);
+    assert_eq!(devices(&rent(&mut fleet, &of(&["T4", "A100"], 250)).unwrap()), [100]);
+    // Of equals, the first wins; a tighter one far behind wins over it.
+    assert_eq!(devices(&rent(&mut fleet, &of(&["A100"], 900)).unwrap()), [71 * 100 + 1]);
+    fleet.take(&[grant_on(140, 600)]);
+    assert_eq!(devices(&rent(&mut fleet, &of(&["A100"], 400)).unwrap()), [140 * 100]);
+}
+
+fn grant_on(node: u64, compute: u32) -> Grant {
+    let slice = Slice { device: DeviceId(100 * node), share: Share { compute, memory_mib: GIB } };
+    Grant { node: NodeId(node), cpu_milli: 0, memory_mib: 0, slices: vec![slice], exclusive: false }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use placement::{
     DeviceSpec, DeviceView, Fleet, NodeSpec, NodeStatus, NodeView, Reason, alternatives, could_ever_fit, find, place,
 };
 use proptest::{collection::vec, prelude::*, sample::select};
-use std::{collections::BTreeMap, ops::Range};
+use std::collections::BTreeMap;
 use units::{Accept, Ask, Beside, DeviceId, Grant, Interval, NodeId, PoolId, Share, Size, Time, UnitKind};
 
 /// Name, memory in MiB, TFLOPS × 1000, most shares. Two kinds share one name.
@@ -29,7 +29,10 @@ enum Step {
 
 fn node() -> impl Strategy<Value = NodeSpec> {
     let uniform = (0..KINDS.len(), 0..5_usize).prop_map(|(kind, count)| vec![kind; count]);
-    let kinds = prop_oneof![4 => uniform, 1 => vec(0..KINDS.len(), 1..5)];
+    node_of(prop_oneof![4 => uniform, 1 => vec(0..KINDS.len(), 1..5)])
+}
+
+fn node_of(kinds: impl Strategy<Value = Vec<usize>>) -> impl Strategy<Value = NodeSpec> {
     (1..3_u64, 0..9_u32, 0..9_u32, vec(select(vec!["north", "south"]), 0..2), kinds).prop_map(
         |(pool, cpu, memory, labels, kinds)| {
             let device = |kind: usize| {
@@ -47,13 +50,19 @@ fn node() -> impl Strategy<Value = NodeSpec> {
     )
 }
 
-/// A few nodes, which are soon full, or more than one block of summaries has.
-fn fleet() -> impl Strategy<Value = Fleet> {
-    prop_oneof![3 => fleet_of(1..7), 1 => fleet_of(30..70)]
+/// Many nodes of one kind of card.
+fn alike() -> impl Strategy<Value = Vec<NodeSpec>> {
+    (0..KINDS.len()).prop_flat_map(|kind| vec(node_of((1..4_usize).prop_map(move |count| vec![kind; count])), 20..60))
 }
 
-fn fleet_of(nodes: Range<usize>) -> impl Strategy<Value = Fleet> {
-    vec(node(), nodes).prop_map(|nodes| {
+/// A few nodes, which are soon full, or more than one block of summaries has: of all kinds, or of one kind after the other.
+fn fleet() -> impl Strategy<Value = Fleet> {
+    let in_runs = (alike(), alike()).prop_map(|(first, second)| [first, second].concat());
+    prop_oneof![3 => fleet_of(vec(node(), 1..7)), 1 => fleet_of(vec(node(), 30..70)), 1 => fleet_of(in_runs)]
+}
+
+fn fleet_of(nodes: impl Strategy<Value = Vec<NodeSpec>>) -> impl Strategy<Value = Fleet> {
+    nodes.prop_map(|nodes| {
         let (mut fleet, mut device) = (Fleet::default(), 0);
         for (id, mut spec) in (1..).zip(nodes) {
             for at in &mut spec.devices {

@@ -45,6 +45,7 @@ impl State {
     /// Checks every invariant by recounting. Costs a walk over everything: for simulation and tests.
     pub fn check(&self, now: Time) -> Result<(), Broken> {
         self.lease.check().map_err(Broken)?;
+        self.fleet.check().map_err(Broken)?;
         self.check_balances()?;
         self.check_grants()?;
         self.check_cover(now)

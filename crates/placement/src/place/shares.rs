@@ -22,7 +22,7 @@ impl Search<'_> {
             return None;
         }
         let mut best: Option<Tightness> = None;
-        // Whether cards of these kinds and this room, all behind the best one, may hold a better one.
+        // Whether a card of this kind and room may be better than the best one. All are on later nodes: none wins a tie.
         let may_win = |best: Option<Tightness>, kind: u16, room: &Room| {
             if !room.may_take(share) {
                 return false;
@@ -30,7 +30,7 @@ impl Search<'_> {
             if kind == MIXED {
                 return true;
             }
-            let (compute, memory, free_cards) = room.least;
+            let (compute, memory, free_cards) = room.least_for(share);
             let bound = |rank| (rank, compute, memory, free_cards);
             rank(kind).is_some_and(|rank| best.is_none_or(|(a, b, c, d, ..)| bound(rank) < (a, b, c, d)))
         };

@@ -16,7 +16,7 @@ pub struct State {
     pub agents: BTreeMap<AgentId, String>,
     /// Nodes by id.
     pub nodes: BTreeMap<NodeId, Node>,
-    /// Nodes of each agent that ever had one.
+    /// Nodes of each agent; none of one whose nodes are all gone.
     by_agent: BTreeMap<AgentId, BTreeSet<NodeId>>,
     /// Number of the last device ever added.
     pub last_device: u64,
@@ -83,6 +83,13 @@ impl State {
     /// Nodes of an agent, ascending.
     pub fn nodes_of(&self, agent: AgentId) -> impl Iterator<Item = NodeId> + '_ {
         self.by_agent.get(&agent).into_iter().flatten().copied()
+    }
+
+    /// Holds the nodes by agent against the nodes. The error names the first thing that is wrong.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let kept = self.by_agent.iter().flat_map(|(agent, nodes)| nodes.iter().map(|node| (*node, *agent)));
+        let same = kept.collect::<BTreeMap<_, _>>() == self.nodes.iter().map(|(id, node)| (*id, node.agent)).collect();
+        if same { Ok(()) } else { Err("broken: each agent has its nodes".into()) }
     }
 
     fn measured(&mut self, lease: LeaseId, grant: &Grant) {
