@@ -40,22 +40,23 @@ impl Search<'_> {
             }
             for node in Block::rows(number, self.fleet.rows.len()) {
                 let row = &self.fleet.rows[node];
-                if !may_win(best, row.kind, &row.room) || !self.is_open(node, row) {
-                    continue;
-                }
-                for (card, space) in self.fleet.spaces[row.spaces()].iter().enumerate() {
-                    if u32::from(space.compute) < share.compute || space.memory_mib < share.memory_mib {
-                        continue;
-                    }
-                    let Some(rank) = rank(space.kind) else { continue };
-                    let key = (rank, space.compute, space.memory_mib, row.free_cards, node, card);
-                    let is_picked = || picked.iter().any(|pick| (pick.node, pick.card) == (node, card));
-                    if best.is_none_or(|least| key < least) && !is_picked() {
-                        best = Some(key);
-                    }
+                if may_win(best, row.kind, &row.room) && self.is_open(node, row) {
+                    let on_node = self.tightest_on(node, share, &rank, picked);
+                    best = best.into_iter().chain(on_node).min();
                 }
             }
         }
         best.map(|(.., node, card)| Pick { node, card, share })
+    }
+
+    fn tightest_on(&self, node: usize, share: Share, rank: impl Fn(u16) -> Option<u32>, picked: &[Pick]) -> Option<Tightness> {
+        let row = &self.fleet.rows[node];
+        let spaces = self.fleet.spaces[row.spaces()].iter().enumerate();
+        let fits = spaces.filter(|(_, space)| u32::from(space.compute) >= share.compute && space.memory_mib >= share.memory_mib);
+        let is_picked = |card| picked.iter().any(|pick| (pick.node, pick.card) == (node, card));
+        let ranked = fits
+            .filter(|(card, _)| !is_picked(*card))
+            .filter_map(|(card, space)| Some((rank(space.kind)?, space.compute, space.memory_mib, row.free_cards, node, card)));
+        ranked.min()
     }
 }
