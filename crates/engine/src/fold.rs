@@ -1,13 +1,20 @@
-//! Reading the journal into a state: one thread reads, one decodes, one applies.
+//! Reading the journal into a state: a few threads, each of which reads a run of entries, decodes it, and applies it when the
+//! runs before it are applied. What a thread has decoded is still in its core's caches when it applies it.
 
-use crate::belt::{Giver, Taker, belt};
 use journal::{Failure, Source, Stored};
 use rental::{Part, State, apply};
-use std::{ops::ControlFlow, thread};
+use std::{
+    ops::ControlFlow,
+    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    thread,
+};
 use units::Owner;
 
-/// Parts that travel between the threads together: enough that handing over costs nothing beside them.
-const CHUNK: usize = 512;
+/// Threads at most: applying is a third of the whole and done by one at a time, so a fourth would only wait.
+const THREADS: usize = 3;
+/// Parts that are read, decoded and applied together: enough that taking turns costs nothing beside them, and few enough for
+/// a core's own cache.
+const RUN: usize = 512;
 
 /// The journal could not be folded.
 #[derive(Debug, thiserror::Error)]
@@ -28,27 +35,36 @@ pub enum FoldError {
 /// Applies every entry after the state's last one. Returns how many.
 pub fn fold(state: &mut State, source: &mut (dyn Source + Send)) -> Result<u64, FoldError> {
     let before = state.seq;
-    let (rows, read_rows) = belt();
-    let (chunks, decoded_chunks) = belt();
+    let reading = Mutex::new(Reading { source, run: 0, next: before + 1 });
+    let applying = Applying { now: Mutex::new(Now { state, run: 0, over: None }), moved: Condvar::new() };
     thread::scope(|scope| {
-        let reading = scope.spawn(move || read(&*source, before + 1, &rows));
-        let decoding = scope.spawn(move || decode_all(&read_rows, &chunks));
-        while let Some(chunk) = decoded_chunks.take() {
-            apply(state, chunk.filled());
-            decoded_chunks.give_back(chunk);
+        for _ in 1..thread::available_parallelism().map_or(1, |cores| cores.get().min(THREADS)) {
+            scope.spawn(|| applying.runs_of(&reading));
         }
-        // What cannot be decoded stands before what cannot be read.
-        decoding.join().expect("decoding does not panic")?;
-        Ok(reading.join().expect("reading the journal does not panic")?)
-    })
-    .map(|()| state.seq - before)
+        applying.runs_of(&reading);
+    });
+    let Now { state, over, .. } = applying.now.into_inner().expect(UNPOISONED);
+    over.unwrap_or(Ok(())).map(|()| state.seq - before)
 }
 
-/// The parts of whole entries as they are stored, one behind the other.
+const UNPOISONED: &str = "a panic of one thread ends the fold";
+
+/// Where the next run begins.
+struct Reading<'a> {
+    source: &'a mut (dyn Source + Send),
+    run: u64,
+    next: u64,
+}
+
+/// What a run of entries is read and decoded into, again and again.
 #[derive(Default)]
-struct Rows {
+struct Run {
+    /// The parts as they are stored, one behind the other.
     bytes: Vec<u8>,
-    parts: Vec<Row>,
+    rows: Vec<Row>,
+    /// The parts of whole entries, and behind them parts of an earlier use.
+    parts: Vec<Part>,
+    decoded: usize,
 }
 
 /// Of the entry `seq`, to the byte `end`.
@@ -58,82 +74,103 @@ struct Row {
     end: usize,
 }
 
-impl Rows {
-    fn push(&mut self, stored: &Stored<'_>) {
-        for part in &stored.parts {
-            self.bytes.extend_from_slice(part.bytes);
-            self.parts.push(Row { seq: stored.seq, owner: part.owner, end: self.bytes.len() });
-        }
-    }
-
-    fn clear(&mut self) {
-        self.bytes.clear();
-        self.parts.clear();
-    }
-}
-
-/// The parts of whole entries, and behind them parts of an earlier use.
-#[derive(Default)]
-struct Chunk {
-    parts: Vec<Part>,
-    filled: usize,
-}
-
-impl Chunk {
-    fn filled(&self) -> &[Part] {
-        &self.parts[..self.filled]
-    }
-
-    /// Decodes over what it holds, up to the first entry that cannot be read.
-    fn fill(&mut self, rows: &Rows) -> Result<(), FoldError> {
-        self.filled = 0;
-        let (mut begin, mut entry, mut whole) = (0, 0, 0);
-        for Row { seq, owner, end } in &rows.parts {
-            if *seq != entry {
-                (entry, whole) = (*seq, self.filled);
+impl Reading<'_> {
+    /// Fills the rows of the next run. Gives its number.
+    fn fill(&mut self, run: &mut Run) -> (u64, Result<(), Failure>) {
+        run.bytes.clear();
+        run.rows.clear();
+        let read = self.source.read(self.next, &mut |stored| {
+            for part in &stored.parts {
+                run.bytes.extend_from_slice(part.bytes);
+                run.rows.push(Row { seq: stored.seq, owner: part.owner, end: run.bytes.len() });
             }
-            if let Err(source) = self.push(&rows.bytes[begin..*end], *owner) {
+            self.next = stored.seq + 1;
+            if run.rows.len() < RUN { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        self.run += 1;
+        (self.run - 1, read)
+    }
+}
+
+impl Run {
+    /// Decodes the rows, up to the first entry that cannot be read.
+    fn decode(&mut self) -> Result<(), FoldError> {
+        self.decoded = 0;
+        let (mut begin, mut entry, mut whole) = (0, 0, 0);
+        for Row { seq, owner, end } in &self.rows {
+            if *seq != entry {
+                (entry, whole) = (*seq, self.decoded);
+            }
+            let bytes = &self.bytes[begin..*end];
+            let decoded = match self.parts.get_mut(self.decoded) {
+                Some(used) => used.decode_over(bytes, *owner),
+                None => Part::decode(bytes, *owner).map(|part| self.parts.push(part)),
+            };
+            if let Err(source) = decoded {
                 // No part of an entry is applied without the others.
-                self.filled = whole;
+                self.decoded = whole;
                 return Err(FoldError::Part { seq: *seq, source });
             }
+            self.decoded += 1;
             begin = *end;
         }
         Ok(())
     }
+}
 
-    fn push(&mut self, bytes: &[u8], owner: Owner) -> Result<(), rental::DecodeEventError> {
-        match self.parts.get_mut(self.filled) {
-            Some(used) => used.decode_over(bytes, owner)?,
-            None => self.parts.push(Part::decode(bytes, owner)?),
+/// The threads take turns here, in the order of their runs.
+struct Applying<'a> {
+    now: Mutex<Now<'a>>,
+    moved: Condvar,
+}
+
+struct Now<'a> {
+    state: &'a mut State,
+    /// Whose turn it is.
+    run: u64,
+    /// How it ended.
+    over: Option<Result<(), FoldError>>,
+}
+
+impl<'a> Applying<'a> {
+    fn runs_of(&self, reading: &Mutex<Reading<'_>>) {
+        let _farewell = Farewell(self);
+        let mut run = Run::default();
+        loop {
+            let (number, read) = reading.lock().expect(UNPOISONED).fill(&mut run);
+            // What cannot be decoded stands before what cannot be read.
+            let outcome = run.decode().and_then(|()| Ok(read?));
+            let last = outcome.is_err() || run.rows.is_empty();
+            let Some(mut now) = self.turn(number) else { return };
+            apply(now.state, &run.parts[..run.decoded]);
+            now.run += 1;
+            now.over = last.then_some(outcome);
+            drop(now);
+            self.moved.notify_all();
+            if last {
+                return;
+            }
         }
-        self.filled += 1;
-        Ok(())
+    }
+
+    /// Waits for the turn of this run; `None` if it is over before.
+    fn turn(&self, number: u64) -> Option<MutexGuard<'_, Now<'a>>> {
+        let now = self.now.lock().expect(UNPOISONED);
+        let now = self.moved.wait_while(now, |now| now.run != number && now.over.is_none()).expect(UNPOISONED);
+        now.over.is_none().then_some(now)
     }
 }
 
-fn read(source: &dyn Source, from: u64, full: &Giver<Rows>) -> Result<(), Failure> {
-    let mut rows = Rows::default();
-    let read = source.read(from, &mut |stored| {
-        rows.push(&stored);
-        let more = rows.parts.len() < CHUNK || full.hand_over(&mut rows, Rows::clear);
-        if more { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    });
-    full.hand_over(&mut rows, Rows::clear);
-    read
-}
+/// Nobody waits for the turn of a thread that panicked.
+struct Farewell<'f, 'a>(&'f Applying<'a>);
 
-fn decode_all(rows: &Taker<Rows>, full: &Giver<Chunk>) -> Result<(), FoldError> {
-    let mut chunk = Chunk::default();
-    while let Some(stored) = rows.take() {
-        let filled = chunk.fill(&stored);
-        rows.give_back(stored);
-        let more = full.hand_over(&mut chunk, |_| {});
-        if !more || filled.is_err() {
-            return filled;
+impl Drop for Farewell<'_, '_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.now.lock().unwrap_or_else(PoisonError::into_inner).over = Some(Ok(()));
+            self.0.moved.notify_all();
         }
     }
-    Ok(())
 }
 
 /// The parts of a stored entry.

@@ -3,7 +3,6 @@
 //! [`Engine`] is synchronous and takes the time from its caller: the simulator drives it as it is. [`Handle`] is the shell
 //! around it: one thread that gathers what is submitted while the disk is busy with the batch before.
 
-mod belt;
 mod clock;
 mod core;
 mod directory;

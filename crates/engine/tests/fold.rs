@@ -1,11 +1,12 @@
 //! A fold gives what applying entry by entry gives, up to the entry that it cannot read.
 
 use engine::FoldError;
-use journal::{Batch, Entry, Header, Keys, Memory, Store};
-use rental::{Command, State, apply, decide, fleet, seal, tenancy};
-use units::{Owner, Time};
+use journal::{Batch, Entry, Failure, Hash, Header, Keys, Memory, Pairs, Source, Store, Stored, tile::TileId};
+use rental::{Command, Event, State, apply, decide, fleet, seal, tenancy};
+use std::ops::ControlFlow;
+use units::{NodeId, Owner, Time};
 
-/// More than the two threads hold between them, so that memory comes round to be used again.
+/// More than the threads hold between them, so that memory comes round to be used again.
 const ENTRIES: u64 = 8_000;
 
 fn commands() -> impl Iterator<Item = Command> {
@@ -36,16 +37,80 @@ fn encoded(part: &rental::Part) -> journal::Part {
     journal::Part { owner: part.owner, bytes: minicbor::to_vec(part).expect("a Vec takes every byte") }
 }
 
-#[test]
-fn a_long_journal_folds_as_it_was_written_up_to_what_cannot_be_read() {
+/// A journal with this many entries, and the state that wrote it.
+fn written(entries: usize) -> (Memory, State) {
     let mut store = Memory::new(Keys::from_seed(1));
     let mut written = State::default();
-    for (seq, command) in (1..).zip(commands()) {
+    for (seq, command) in (1..).zip(commands().take(entries)) {
         let events = decide(&written, Time(1), &command).expect("nothing stands against it");
         let parts = seal(&written, Time(1), events);
         append(&mut store, seq, parts.iter().map(encoded).collect());
         apply(&mut written, parts);
     }
+    (store, written)
+}
+
+/// A disk that does not give the entry after `good`.
+struct Breaking {
+    journal: Memory,
+    good: u64,
+}
+
+impl Source for Breaking {
+    fn size(&self) -> Result<u64, Failure> {
+        self.journal.size()
+    }
+
+    fn read(&self, from: u64, visit: &mut dyn FnMut(Stored<'_>) -> ControlFlow<()>) -> Result<(), Failure> {
+        let mut broke = false;
+        self.journal.read(from, &mut |stored| {
+            broke = stored.seq > self.good;
+            if broke { ControlFlow::Break(()) } else { visit(stored) }
+        })?;
+        if broke { Err(Failure::Torn { seq: self.good + 1 }) } else { Ok(()) }
+    }
+
+    fn tile(&self, id: TileId) -> Result<Vec<Hash>, Failure> {
+        self.journal.tile(id)
+    }
+
+    fn directory_get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
+        self.journal.directory_get(key)
+    }
+
+    fn directory_scan(&self, prefix: &[u8]) -> Result<Pairs, Failure> {
+        self.journal.directory_scan(prefix)
+    }
+
+    fn checkpoints(&self) -> Result<Vec<(u64, String)>, Failure> {
+        self.journal.checkpoints()
+    }
+}
+
+#[test]
+fn a_journal_that_breaks_off_folds_up_to_there() {
+    let (_, expected) = written(5_000);
+    let (journal, _) = written(6_000);
+    let mut folded = State::default();
+    let failed = engine::fold(&mut folded, &mut Breaking { journal, good: 5_000 });
+    assert!(matches!(failed, Err(FoldError::Journal(Failure::Torn { seq: 5_001 }))), "{failed:?}");
+    assert_eq!(folded, expected);
+}
+
+#[test]
+#[should_panic]
+fn a_panic_of_one_thread_keeps_no_other_waiting() {
+    // One run, which panics at its end. Who has the empty one behind it waits by then.
+    let (mut journal, state) = written(500);
+    let unknown = fleet::Event::NodeRemoved(fleet::NodeRemoved { node: NodeId(1) });
+    let parts = seal(&state, Time(1), vec![Event::Fleet(unknown)]);
+    append(&mut journal, 501, parts.iter().map(encoded).collect());
+    let _ = engine::fold(&mut State::default(), &mut journal);
+}
+
+#[test]
+fn a_long_journal_folds_as_it_was_written_up_to_what_cannot_be_read() {
+    let (mut store, written) = written(ENTRIES as usize);
     let mut folded = State::default();
     assert_eq!(engine::fold(&mut folded, &mut store).expect("all of it is known"), ENTRIES);
     assert_eq!(folded, written);

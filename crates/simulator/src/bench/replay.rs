@@ -137,7 +137,7 @@ fn fold_once(folder: &Path) -> Result<f64, BenchError> {
     Ok(seconds)
 }
 
-/// Seconds of one thread for each half of a fold, which runs them on two.
+/// Seconds of one thread for each half of a fold.
 #[derive(Default)]
 struct Halves {
     decode: f64,
