@@ -5,12 +5,13 @@ use journal::{Failure, Source, Stored};
 use rental::{Part, State, apply};
 use std::{
     ops::ControlFlow,
+    panic,
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
     thread,
 };
 use units::Owner;
 
-/// Threads at most: applying is a third of the whole and done by one at a time, so a fourth would only wait.
+/// Threads at most: applying is more than a third of the whole and done by one at a time, so a fourth would only wait.
 const THREADS: usize = 3;
 /// Parts that are read, decoded and applied together: enough that taking turns costs nothing beside them, and few enough for
 /// a core's own cache.
@@ -35,25 +36,27 @@ pub enum FoldError {
 /// Applies every entry after the state's last one. Returns how many.
 pub fn fold(state: &mut State, source: &mut (dyn Source + Send)) -> Result<u64, FoldError> {
     let before = state.seq;
-    let reading = Mutex::new(Reading { source, run: 0, next: before + 1 });
+    let reading = Mutex::new(Reading { source, run: 0, next: before + 1, ended: false });
     let applying = Applying { now: Mutex::new(Now { state, run: 0, over: None }), moved: Condvar::new() };
     thread::scope(|scope| {
-        for _ in 1..thread::available_parallelism().map_or(1, |cores| cores.get().min(THREADS)) {
-            scope.spawn(|| applying.runs_of(&reading));
-        }
+        let others = 1..thread::available_parallelism().map_or(1, |cores| cores.get().min(THREADS));
+        let others: Vec<_> = others.map(|_| scope.spawn(|| applying.runs_of(&reading))).collect();
         applying.runs_of(&reading);
+        if let Some(panic) = others.into_iter().find_map(|other| other.join().err()) {
+            panic::resume_unwind(panic);
+        }
     });
-    let Now { state, over, .. } = applying.now.into_inner().expect(UNPOISONED);
+    let Now { state, over, .. } = applying.now.into_inner().expect("a panic has not come so far");
     over.unwrap_or(Ok(())).map(|()| state.seq - before)
 }
-
-const UNPOISONED: &str = "a panic of one thread ends the fold";
 
 /// Where the next run begins.
 struct Reading<'a> {
     source: &'a mut (dyn Source + Send),
     run: u64,
     next: u64,
+    /// Whether there was nothing more to read.
+    ended: bool,
 }
 
 /// What a run of entries is read and decoded into, again and again.
@@ -75,8 +78,11 @@ struct Row {
 }
 
 impl Reading<'_> {
-    /// Fills the rows of the next run. Gives its number.
-    fn fill(&mut self, run: &mut Run) -> (u64, Result<(), Failure>) {
+    /// Fills the rows of the next run. Gives its number; `None` if another had the last one.
+    fn fill(&mut self, run: &mut Run) -> Option<(u64, Result<(), Failure>)> {
+        if self.ended {
+            return None;
+        }
         run.bytes.clear();
         run.rows.clear();
         let read = self.source.read(self.next, &mut |stored| {
@@ -87,13 +93,14 @@ impl Reading<'_> {
             self.next = stored.seq + 1;
             if run.rows.len() < RUN { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
+        self.ended = read.is_err() || run.rows.is_empty();
         self.run += 1;
-        (self.run - 1, read)
+        Some((self.run - 1, read))
     }
 }
 
 impl Run {
-    /// Decodes the rows, up to the first entry that cannot be read.
+    /// Decodes the rows, up to the first entry that cannot be decoded.
     fn decode(&mut self) -> Result<(), FoldError> {
         self.decoded = 0;
         let (mut begin, mut entry, mut whole) = (0, 0, 0);
@@ -137,7 +144,8 @@ impl<'a> Applying<'a> {
         let _farewell = Farewell(self);
         let mut run = Run::default();
         loop {
-            let (number, read) = reading.lock().expect(UNPOISONED).fill(&mut run);
+            // Where another has panicked while reading or applying, nobody goes on; its panic is what the caller gets.
+            let Some((number, read)) = reading.lock().ok().and_then(|mut reading| reading.fill(&mut run)) else { return };
             // What cannot be decoded stands before what cannot be read.
             let outcome = run.decode().and_then(|()| Ok(read?));
             let last = outcome.is_err() || run.rows.is_empty();
@@ -153,10 +161,10 @@ impl<'a> Applying<'a> {
         }
     }
 
-    /// Waits for the turn of this run; `None` if it is over before.
+    /// Waits for the turn of this run; `None` if it is over before, or another has panicked.
     fn turn(&self, number: u64) -> Option<MutexGuard<'_, Now<'a>>> {
-        let now = self.now.lock().expect(UNPOISONED);
-        let now = self.moved.wait_while(now, |now| now.run != number && now.over.is_none()).expect(UNPOISONED);
+        let now = self.now.lock().ok()?;
+        let now = self.moved.wait_while(now, |now| now.run != number && now.over.is_none()).ok()?;
         now.over.is_none().then_some(now)
     }
 }
@@ -167,7 +175,7 @@ struct Farewell<'f, 'a>(&'f Applying<'a>);
 impl Drop for Farewell<'_, '_> {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.0.now.lock().unwrap_or_else(PoisonError::into_inner).over = Some(Ok(()));
+            self.0.now.lock().unwrap_or_else(PoisonError::into_inner).over.get_or_insert(Ok(()));
             self.0.moved.notify_all();
         }
     }

@@ -95,10 +95,20 @@ fn a_journal_that_breaks_off_folds_up_to_there() {
     let failed = engine::fold(&mut folded, &mut Breaking { journal, good: 5_000 });
     assert!(matches!(failed, Err(FoldError::Journal(Failure::Torn { seq: 5_001 }))), "{failed:?}");
     assert_eq!(folded, expected);
+
+    // What cannot be decoded stands before what cannot be read.
+    let (mut journal, _) = written(5_000);
+    for seq in 5_001..=5_002 {
+        append(&mut journal, seq, vec![journal::Part { owner: Owner(1), bytes: vec![0xff] }]);
+    }
+    let mut folded = State::default();
+    let failed = engine::fold(&mut folded, &mut Breaking { journal, good: 5_001 });
+    assert!(matches!(failed, Err(FoldError::Part { seq: 5_001, .. })), "{failed:?}");
+    assert_eq!(folded, expected);
 }
 
 #[test]
-#[should_panic]
+#[should_panic(expected = "only a known node leaves")]
 fn a_panic_of_one_thread_keeps_no_other_waiting() {
     // One run, which panics at its end. Who has the empty one behind it waits by then.
     let (mut journal, state) = written(500);
