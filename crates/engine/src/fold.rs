@@ -55,7 +55,7 @@ struct Reading<'a> {
     source: &'a mut (dyn Source + Send),
     run: u64,
     next: u64,
-    /// Whether there was nothing more to read.
+    /// Whether there was nothing more to read, or reading failed.
     ended: bool,
 }
 
@@ -135,7 +135,7 @@ struct Now<'a> {
     state: &'a mut State,
     /// Whose turn it is.
     run: u64,
-    /// How it ended.
+    /// How it ended; where a thread panicked, nobody asks.
     over: Option<Result<(), FoldError>>,
 }
 
